@@ -1,0 +1,1 @@
+"""One module per wire protocol, the transport, prices, and the simulated provider."""

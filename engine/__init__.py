@@ -1,0 +1,1 @@
+"""Runs things: plan, scheduler, context, journal, calls, limits, budget, SQL and the command line."""

@@ -1,0 +1,1 @@
+"""Runs SQL that nobody trusts: worker processes, guards, bounds, and gold results computed once."""

@@ -1,0 +1,85 @@
+"""What the engine runs: units, and the two interfaces that join it to a benchmark."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol
+
+from ..adapters.base import Answer, Json, Message
+from .sql.outcome import Outcome
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unit:
+    """One dialogue: a session or sample under one condition or protocol, with one model, one repeat.
+
+    `key` is unique in the run and stable across resumes. Units that share a `lane` run one after another in plan
+    order; a unit whose lane is its own key runs freely. `model` names the window that admits it.
+    `item` is the session or sample (what `--limit` counts), `turns` how many model turns it plans.
+    """
+
+    key: str
+    item: str
+    model: str
+    lane: str
+    turns: int
+    repeat: int = 0
+    labels: Mapping[str, str] = field(default_factory=dict[str, str])
+
+
+class Context(Protocol):
+    """All that a dialogue may do to the outside; every result is in the journal before it is returned."""
+
+    unit: Unit
+    random: random.Random
+    """Seeded by (run seed, unit): the only source of chance that a dialogue may use."""
+
+    async def ask(self, model: str, messages: Sequence[Message], **options: Json) -> Answer:
+        """Ask `model` (as `provider/name`) and return its answer: paid once, replayed ever after.
+
+        Raises RuntimeError when another question of this context is pending. A provider's failure, a stopped lane
+        or a spent budget leaves the dialogue through `Unfinished`, which no benchmark code may catch.
+        """
+        ...
+
+    async def execute(self, database: str, sql: str) -> Outcome:
+        """Run model-written SQL under the guards. Journalled."""
+        ...
+
+    async def reference(self, database: str, sql: str) -> Outcome:
+        """Run gold SQL under its longer limit; computed once per database content and SQL, shared by all units."""
+        ...
+
+    def record(self, **fields: Json) -> None:
+        """Append a line that reports read. Its order within the unit is kept."""
+        ...
+
+    def branch(self, name: str) -> Context:
+        """Return a context of its own for questions that run beside this one's."""
+        ...
+
+
+class Experiment(Protocol):
+    """A benchmark opened on its data with every option fixed: what one run executes."""
+
+    name: str
+    databases: Mapping[str, Path]
+
+    def identity(self) -> dict[str, Json]:
+        """Return what decides the requests (data and prompt hashes, options): it goes into the manifest."""
+        ...
+
+    def units(self, models: Sequence[str], repeats: int) -> Iterator[Unit]:
+        """Yield every unit in plan order, lazily."""
+        ...
+
+    async def dialogue(self, unit: Unit, ctx: Context) -> None:
+        """Talk `unit` through. Deterministic given what `ctx` returns."""
+        ...
+
+    def ended(self, unit: Unit, records: Sequence[Mapping[str, Json]]) -> None:
+        """Take in a unit that an earlier part of the run has ended: rebuild what later units need of it."""
+        ...

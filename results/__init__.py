@@ -1,0 +1,1 @@
+"""Reads journals: metrics, statistics, tables, figures, reports and exports."""

@@ -1,0 +1,27 @@
+"""Fixtures that every part of the suite shares."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+SHARED = Path(os.environ.get("TURNTIDE_SHARED", ROOT.parent / "shared"))
+
+
+def missing(part: str, why: str) -> None:
+    """Skip a test whose real part is not here; in CI, where it must be, fail instead."""
+    if os.environ.get("TURNTIDE_REQUIRE_REAL"):
+        pytest.fail(f"{part} must be present in CI: {why}")
+    pytest.skip(f"{part}: {why}")
+
+
+@pytest.fixture(scope="session")
+def shared_data() -> Path:
+    """The folder with the real data sets, or a skip that says so."""
+    data = SHARED / "data"
+    if not data.is_dir():
+        pytest.skip("the real data folder is not beside this project (set TURNTIDE_SHARED)")
+    return data
