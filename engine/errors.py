@@ -1,0 +1,44 @@
+"""What can go wrong, and who may catch it.
+
+ConfigurationError   the user can mend it: says how; exit code 2          (defined in adapters.base)
+RunError             a run cannot go on or be read
+  Diverged           a question differs from the journalled one at its place
+  ManifestMismatch   the run folder belongs to another run                (defined in engine.manifest)
+  JournalError       the journal cannot be trusted or written             (defined in engine.journal)
+Unfinished           a dialogue stops here and is resumed later; derives from BaseException, so that no
+                     `except Exception` in a benchmark turns a provider's failure into a wrong answer
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+Why = Literal["provider", "model", "budget", "draining", "lane", "infrastructure"]
+"""`provider`: retries ran out; `model`: its lane stopped (key, quota, not found); `budget`: the cap is reached;
+`draining`: the run is ending; `lane`: an earlier unit of an ordered lane is unfinished; `infrastructure`: a part
+of our own (a memory store, a worker) failed."""
+
+
+class RunError(Exception):
+    """A run cannot go on; the message says what to do."""
+
+
+class Diverged(RunError):
+    """The journal holds another question at this place: prompt, data or code changed since it was asked."""
+
+    def __init__(self, unit: str, branch: str, seq: int, what: str) -> None:
+        place = f"{unit}{'/' + branch if branch else ''} step {seq}"
+        super().__init__(
+            f"the run has diverged at {place}: {what}. Prompts, data or code changed since this run began. "
+            "Start a new run (another --out), or restore what changed."
+        )
+        self.unit, self.branch, self.seq = unit, branch, seq
+
+
+class Unfinished(BaseException):
+    """A dialogue that cannot go on now. Its unit gets no end line, and the next `run` continues it."""
+
+    def __init__(self, why: Why, message: str) -> None:
+        super().__init__(message)
+        self.why: Why = why
+        self.message = message
