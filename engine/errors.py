@@ -13,9 +13,9 @@ from __future__ import annotations
 
 from typing import Literal
 
-Why = Literal["provider", "model", "budget", "draining", "lane", "infrastructure"]
+Why = Literal["provider", "model", "budget", "draining", "crash", "infrastructure"]
 """`provider`: retries ran out; `model`: its lane stopped (key, quota, not found); `budget`: the cap is reached;
-`draining`: the run is ending; `lane`: an earlier unit of an ordered lane is unfinished; `infrastructure`: a part
+`draining`: the run is ending; `crash`: an error of the benchmark itself; `infrastructure`: a part
 of our own (a memory store, a worker) failed."""
 
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 from ..adapters.base import Answer, Json, Message
 from .sql.outcome import Outcome
@@ -16,18 +16,21 @@ from .sql.outcome import Outcome
 class Unit:
     """One dialogue: a session or sample under one condition or protocol, with one model, one repeat.
 
-    `key` is unique in the run and stable across resumes. Units that share a `lane` run one after another in plan
-    order; a unit whose lane is its own key runs freely. `model` names the window that admits it.
-    `item` is the session or sample (what `--limit` counts), `turns` how many model turns it plans.
+    `key` is unique in the run and stable across resumes. `item` is the session or sample (what `--limit` counts),
+    `model` the label of the model it evaluates, `turns` how many of that model's turns it plans.
     """
 
     key: str
     item: str
     model: str
-    lane: str
     turns: int
     repeat: int = 0
     labels: Mapping[str, str] = field(default_factory=dict[str, str])
+
+
+Lane: TypeAlias = "Iterable[tuple[Unit, ...]]"
+"""Units in an order that matters: each step's units run side by side, and the next step begins when all have ended.
+A unit that shares nothing is a lane of one step of one."""
 
 
 class Context(Protocol):
@@ -72,8 +75,8 @@ class Experiment(Protocol):
         """Return what decides the requests (data and prompt hashes, options): it goes into the manifest."""
         ...
 
-    def units(self, models: Sequence[str], repeats: int) -> Iterator[Unit]:
-        """Yield every unit in plan order, lazily."""
+    def lanes(self, model: str, repeats: int) -> Iterator[Lane]:
+        """Yield the lanes of one model lazily, in plan order; the longest first, since they end last."""
         ...
 
     async def dialogue(self, unit: Unit, ctx: Context) -> None:

@@ -1,8 +1,101 @@
-"""The command line."""
+"""The command line: one module per command, imported only when its command is called."""
 
 from __future__ import annotations
 
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+from typing import Final, NamedTuple
 
-def main() -> int:
-    """Run the `turntide` command and return its exit code."""
-    raise SystemExit("turntide: no command yet")
+
+class Command(NamedTuple):
+    """A command of ours: the module that brings it, and a line for the help."""
+
+    module: str
+    summary: str
+
+
+COMMANDS: Final[dict[str, Command]] = {
+    "demo": Command("demo", "the whole 25-cell sweep on synthetic data with simulated models"),
+    "run": Command("run", "run a benchmark, or go on with a run"),
+    "resume": Command("resume", "go on with a run from its folder"),
+    "status": Command("status", "how far a run is, from another terminal or afterwards"),
+    "report": Command("report", "tables of one or more runs"),
+    "data": Command("data", "build, list and check databases and benchmarks"),
+    "sql": Command("sql", "one statement under the sweep's guards, compared with a gold one"),
+    "models": Command("models", "install the embedding model"),
+    "serve": Command("serve", "the simulated provider on its own"),
+}
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the `turntide` command and return its exit code: 2 for what the user can mend, never a traceback for it."""
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    try:
+        return _dispatch(words)
+    except KeyboardInterrupt:
+        return 130
+    except BrokenPipeError:
+        # The reader of our output went away (`turntide report | head`): not an error of ours.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+
+
+def _dispatch(words: list[str]) -> int:
+    from ...adapters.base import ConfigurationError
+    from ..errors import RunError
+
+    name = words[0] if words else ""
+    try:
+        if name and not name.startswith("-") and name not in COMMANDS:
+            return _benchmark_command(name, words)
+        parser = _parser(name, words)
+        args = parser.parse_args(words)
+        if "run" not in args:
+            parser.print_help()
+            return 2 if words else 0
+        return args.run(args)
+    except ConfigurationError as error:
+        print(f"turntide: {error}", file=sys.stderr)
+        return 2
+    except RunError as error:
+        print(f"turntide: {error}", file=sys.stderr)
+        return 2
+
+
+def _parser(only: str, words: Sequence[str]) -> argparse.ArgumentParser:
+    """Return the parser with the one command that was called in full, and the others as names with a line each."""
+    parser = argparse.ArgumentParser(prog="turntide", description="Evaluates conversational text-to-SQL at scale.")
+    parser.add_argument("--version", action="version", version=f"turntide {_version()}" if only == "--version" else "")
+    commands = parser.add_subparsers(metavar="COMMAND", title="commands")
+    for name, command in COMMANDS.items():
+        if name == only:
+            import_module(f".{command.module}", __name__).add_parser(commands, words)
+        else:
+            commands.add_parser(name, help=command.summary)
+    return parser
+
+
+def _benchmark_command(name: str, words: list[str]) -> int:
+    """Run a command that a benchmark brings itself (`turntide tide ...`)."""
+    from .. import registry
+    from ..benchmark import Benchmark
+
+    if name not in registry.names("benchmarks"):
+        known = ", ".join([*COMMANDS, *registry.names("benchmarks")])
+        print(f"turntide: unknown command {name!r}. There are: {known}.", file=sys.stderr)
+        return 2
+    benchmark = registry.load("benchmarks", name)
+    assert isinstance(benchmark, Benchmark)
+    parser = argparse.ArgumentParser(prog=f"turntide {name}", description=benchmark.summary)
+    benchmark.add_commands(parser.add_subparsers(metavar="COMMAND", title="commands", required=True))
+    args = parser.parse_args(words[1:])
+    return args.run(args)
+
+
+def _version() -> str:
+    from importlib.metadata import version
+
+    return version("turntide")

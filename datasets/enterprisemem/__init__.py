@@ -1,0 +1,1 @@
+"""EnterpriseMem-Bench (arXiv 2605.26394): memory architectures for multi-turn text-to-SQL."""

@@ -1,0 +1,20 @@
+"""The SQL in a model's answer, by the paper's rule: the answer is the SQL (Appendix A.1)."""
+
+from __future__ import annotations
+
+import re
+
+_FENCE = re.compile(
+    r"\A\s*```[^\S\n]*(?:sql|sqlite)?[^\S\n]*\n(?P<inside>.*?)\n?[^\S\n]*```\s*\Z", re.DOTALL | re.IGNORECASE
+)
+_LANGUAGE_LINE = re.compile(r"\A\s*sql[^\S\n]*\n", re.IGNORECASE)
+
+
+def extract_sql(answer: str) -> str:
+    """Return the SQL of `answer`: one fence around all of it and a leading `sql` line are removed, nothing else.
+
+    SQL is never salvaged from prose: an answer that explains itself is a preamble error, as in the paper (section 5.7).
+    """
+    fenced = _FENCE.match(answer)
+    inside = fenced["inside"] if fenced and "```" not in fenced["inside"] else answer
+    return _LANGUAGE_LINE.sub("", inside).strip()

@@ -1,0 +1,199 @@
+"""A call, step by step: journal -> grant (permit, reservation, durable intent) -> adapter -> journal -> settle."""
+
+from __future__ import annotations
+
+import hashlib
+import random
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import partial
+from typing import NamedTuple
+
+from ..adapters.base import Answer, Fatal, Fault, Json, Question, Reply, TransportFault, WireReply, WireRequest
+from .errors import Diverged, Unfinished
+from .journal import Journal, Key
+from .ledger import Ledger, answer_line, answer_of, fail_line, sent_line
+from .limits.clock import Clock
+from .progress import Progress
+from .retries import PUSH_BACKS, Again, Attempt, Retries, Sleep, carry_on
+from .route import Route
+
+
+class Reservation(NamedTuple):
+    """What one attempt holds while it is on the wire."""
+
+    tokens: float
+    usd: Decimal
+
+
+@dataclass(slots=True)
+class Call:
+    """One question at one place of one dialogue, and the bytes that ask it."""
+
+    key: Key
+    route: Route
+    question: Question
+    wire: WireRequest
+    digest: str
+    sends: int
+    queued: float = 0.0
+
+
+class Calls:
+    """Asks questions. One place, one retry layer; every attempt passes through `_attempt`."""
+
+    def __init__(
+        self,
+        journal: Journal,
+        ledger: Ledger,
+        *,
+        run: str,
+        retries: Retries,
+        attempt_timeout: float,
+        clock: Clock,
+        progress: Progress,
+        sleep: Sleep,
+    ) -> None:
+        self._journal = journal
+        self._ledger = ledger
+        self._run = run
+        self._retries = retries
+        self._timeout = attempt_timeout
+        self._clock = clock
+        self._progress = progress
+        self._sleep = sleep
+        self._jitter = random.Random()
+
+    async def ask(self, key: Key, route: Route, question: Question, repeat: int) -> Answer:
+        """Return the answer to `question` at `key`: the journalled one, or a new one, paid once.
+
+        Raises Diverged when the journal holds another question there, and Unfinished when no answer is to be had now.
+        """
+        wire = route.provider.wire.build(question)
+        digest = request_digest(route, wire, repeat)
+        line = self._journal.find(key)
+        if line is not None:
+            return self._replayed(key, line, digest)
+        call = Call(key, route, question, wire, digest, sends=self._ledger.sends(key))
+        attempt = partial(self._attempt, call)
+        try:
+            return await attempt()
+        except Again as first:
+            return await self._again(call, attempt, first)
+
+    def _replayed(self, key: Key, line: Mapping[str, Json], digest: str) -> Answer:
+        if line["k"] != "answer" or line["h"] != digest:
+            raise Diverged(*key, "the question is not the one that was answered here")
+        self._progress.replayed += 1
+        return answer_of(line)
+
+    async def _again(self, call: Call, attempt: Attempt, first: Again) -> Answer:
+        with self._progress.backing_off(call.route.label):
+            try:
+                return await carry_on(attempt, first, self._retries, self._jitter, self._sleep)
+            except Again as last:
+                fault = last.fault
+                raise Unfinished(
+                    "provider", f"{call.route.label}: {fault.kind} after {call.sends} sends: {fault.message}"
+                ) from None
+
+    async def _attempt(self, call: Call) -> Answer:
+        route = call.route
+        if route.stopped:
+            raise Unfinished("model", route.stopped.message)
+        hold = Reservation(route.tokens(len(call.wire.body)), route.worst_case(len(call.wire.body)))
+        asked = self._clock()
+        await route.turnstile.enter(route.label, *hold, again=call.sends > 0)
+        call.queued += self._clock() - asked
+        call.sends += 1
+        try:
+            await self._journal.commit(sent_line(call.key, call.sends, call.digest, hold.usd, route.label))
+        except BaseException:
+            self._settle(call, hold, Fault(kind="network", message="never sent: stopped before the send"), 0.0)
+            raise
+        return await self._send(call, hold)
+
+    async def _send(self, call: Call, hold: Reservation) -> Answer:
+        """Send once. From here to the journal's buffer nothing awaits but the wire itself."""
+        started = self._clock()
+        reply: Reply = Fault(kind="network", message="cancelled while on the wire", paid=True)
+        try:
+            with self._progress.on_the_wire(call.route.label):
+                reply = await self._exchange(call)
+        finally:
+            self._settle(call, hold, reply, self._clock() - started)
+        if isinstance(reply, Answer):
+            await self._journal.durable()
+            return reply
+        if isinstance(reply, Fatal):
+            raise self._stop(call, reply)
+        raise self._push_back(call.route, reply)
+
+    async def _exchange(self, call: Call) -> Reply:
+        route = call.route
+        headers = (
+            *route.provider.wire.authorize(route.account.key),
+            *route.account.headers,
+            ("idempotency-key", idempotency_key(self._run, call.key, call.digest)),
+        )
+        try:
+            wired: WireReply = await route.transport.send(route.account, call.wire, headers, self._timeout)
+        except TransportFault as fault:
+            return Fault(kind=fault.kind, message=fault.message, paid=fault.phase == "sent")
+        route.turnstile.limits.hinted(route.provider.wire.hints(wired))
+        return route.provider.wire.read(wired, call.question)
+
+    def _settle(self, call: Call, hold: Reservation, reply: Reply, seconds: float) -> None:
+        """Put what came into the journal's buffer and close the reservation. Never awaits."""
+        route = call.route
+        if isinstance(reply, Answer):
+            cost = _cost(route, reply, hold.usd)
+            self._journal.append(answer_line(call.key, call.sends, call.digest, reply, cost, call.queued, seconds))
+            used = None if reply.usage is None else float(reply.usage.input_tokens + reply.usage.output_tokens)
+            route.turnstile.leave(hold.tokens, used, hold.usd, cost)
+            route.turnstile.limits.answered()
+            route.answers += 1
+            self._progress.answered(route.label, reply, seconds)
+        else:
+            paid = isinstance(reply, Fault) and reply.paid
+            self._journal.append(fail_line(call.key, call.sends, reply))
+            route.turnstile.leave(hold.tokens, None if paid else 0.0, hold.usd, None if paid else Decimal(0))
+            self._progress.failed(route.label, reply)
+
+    def _stop(self, call: Call, fatal: Fatal) -> Unfinished:
+        """A bad request stops a model that never answered; one that did answer loses this dialogue only."""
+        route = call.route
+        if fatal.kind == "bad_request" and route.answers:
+            return Unfinished("provider", f"{route.label}: {fatal.message}")
+        return route.stop(fatal.message)
+
+    def _push_back(self, route: Route, fault: Fault) -> Exception | Unfinished:
+        if fault.retry_after is not None and fault.retry_after > self._retries.ceiling:
+            return route.stop(f"the server asks to wait {fault.retry_after:.0f} s ({fault.message})")
+        if fault.kind in PUSH_BACKS:
+            route.turnstile.limits.pushed_back(fault, self._retries.first * 2)
+        return Again(fault)
+
+
+def request_digest(route: Route, wire: WireRequest, repeat: int) -> str:
+    """Return the hash of all that decides an answer: the bytes, who is asked, by which account, and the repeat.
+
+    Host and port stay out: a simulated provider may move between two parts of a run.
+    """
+    parts = (route.provider.name, route.account.alias, str(repeat), wire.path)
+    seed = hashlib.blake2b("\0".join(parts).encode(), digest_size=16)
+    seed.update(wire.body)
+    return seed.hexdigest()
+
+
+def idempotency_key(run: str, key: Key, digest: str) -> str:
+    """Return the key that a call carries through its retries and its re-send after a crash."""
+    parts = "\0".join((run, key.unit, key.branch, str(key.seq), digest))
+    return hashlib.blake2b(parts.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+
+
+def _cost(route: Route, answer: Answer, worst: Decimal) -> Decimal | None:
+    if route.price is None:
+        return Decimal(0)
+    return None if answer.usage is None else route.price.cost(answer.usage)

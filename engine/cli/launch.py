@@ -1,0 +1,91 @@
+"""Starts a run from the command line: the loop, the signals, what is shown while it runs, and the summary."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import signal
+import sys
+from collections.abc import Coroutine
+from contextlib import AsyncExitStack
+from pathlib import Path
+from typing import Any, TypeVar
+
+from ...adapters.base import ConfigurationError
+from .. import registry
+from ..benchmark import Benchmark
+from ..errors import Unfinished
+from ..manifest import canonical, text_digest
+from ..run import Live, Summary, execute, identity
+from ..spec import Spec
+from .show import Show, summary_json, summary_text
+
+T = TypeVar("T")
+
+
+def launch(spec: Spec, *, dry: bool = False, as_json: bool = False) -> int:
+    """Run `spec` to its end and print how it ended; return the exit code."""
+    if dry:
+        from .estimate import estimate
+
+        return run_loop(estimate(spec, as_json=as_json))
+    summary = run_loop(_launch(spec))
+    print(json.dumps(summary_json(summary)) if as_json else summary_text(summary))
+    return summary.exit_code
+
+
+def run_loop(main: Coroutine[Any, Any, T]) -> T:
+    """Run `main` on uvloop where it is installed."""
+    try:
+        import uvloop
+    except ImportError:
+        return asyncio.run(main)
+    return uvloop.run(main)
+
+
+def benchmark_of(spec: Spec) -> Benchmark:
+    """Return the benchmark that `spec` names."""
+    benchmark = registry.load("benchmarks", spec.benchmark)
+    if not isinstance(benchmark, Benchmark):
+        raise ConfigurationError(f"{spec.benchmark!r} is installed but is not a benchmark")
+    return benchmark
+
+
+async def _launch(spec: Spec) -> Summary:
+    async with AsyncExitStack() as stack:
+        await stack.enter_async_context(simulated_provider(spec))
+        experiment = await stack.enter_async_context(
+            benchmark_of(spec).open(spec.options, seed=spec.seed, limit=spec.limit)
+        )
+        folder = (
+            Path(spec.out) if spec.out else default_folder(spec, text_digest(canonical(identity(spec, experiment))))
+        )
+        show = Show(sys.stderr)
+
+        def observe(live: Live) -> None:
+            _on_signals(live)
+            show.watch(live)
+
+        try:
+            return await execute(spec, experiment, folder, observe)
+        finally:
+            await show.aclose()
+
+
+def default_folder(spec: Spec, digest: str) -> Path:
+    """Return the folder that a run without `--out` uses: the same command finds it again."""
+    return Path("runs") / f"{spec.benchmark}-{digest[:10]}"
+
+
+def _on_signals(live: Live) -> None:
+    """Ctrl-C once: let calls in flight land and stop resumable. Twice: stop now; what came is on disk."""
+    loop, main = asyncio.get_running_loop(), asyncio.current_task()
+
+    def interrupt() -> None:
+        if live.closing.reason is None:
+            live.closing.begin(Unfinished("draining", "interrupted; the same command goes on from here"))
+        elif main:
+            main.cancel()
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, interrupt)

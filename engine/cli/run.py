@@ -1,0 +1,114 @@
+"""`turntide run` and `turntide resume`."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ...adapters.base import ConfigurationError
+from .. import registry
+from ..benchmark import Benchmark
+from ..spec import Settings, Spec, checked, load
+from .arguments import at_least, dollars, model_id, positive
+
+if TYPE_CHECKING:
+    from ..benchmark import Subparsers
+
+_SETTINGS = tuple(Settings.__struct_fields__)
+
+
+def add_parser(commands: Subparsers, words: Sequence[str]) -> None:
+    """Add `run`; the options of the benchmark that `words` names are among its own."""
+    parser = commands.add_parser(
+        "run",
+        help="run a benchmark, or go on with a run",
+        description="Run a benchmark. The same command again goes on where the run stopped: no call is paid twice.",
+    )
+    parser.add_argument("target", metavar="BENCHMARK|SPEC.toml", help="an installed benchmark, or a specification")
+    parser.add_argument("--model", dest="models", action="append", type=model_id, default=[], metavar="P/ID")
+    parser.add_argument("--repeats", type=at_least(1), metavar="N", help="run every dialogue N times (default 1)")
+    parser.add_argument("--seed", type=at_least(0), metavar="N", help="seed of the run (default 0)")
+    parser.add_argument("--limit", type=at_least(1), metavar="N", help="only the first N sessions or samples")
+    parser.add_argument("--max-tokens", type=at_least(1), metavar="N", help="sent with every question")
+    parser.add_argument("--temperature", type=float, metavar="T", help="sent with every question")
+    add_settings(parser)
+    parser.add_argument("--out", metavar="DIR", help="the run's folder (default runs/NAME, named by its identity)")
+    parser.add_argument("--dry-run", action="store_true", help="print calls, tokens, cost and time; send nothing")
+    name = next((word for word in words if word in registry.names("benchmarks")), None)
+    if name:
+        _benchmark(name).add_arguments(parser.add_argument_group(f"options of {name}"))
+    parser.set_defaults(run=run)
+
+
+def add_settings(parser: argparse.ArgumentParser) -> None:
+    """Add what may change between two parts of a run."""
+    group = parser.add_argument_group("settings that may change when a run goes on")
+    group.add_argument("--max-cost", type=dollars, metavar="USD", help="hard cap on the money, over all parts")
+    group.add_argument("--concurrency", type=at_least(1), metavar="N", help="dialogues at once per model (64)")
+    group.add_argument("--in-flight", type=at_least(1), metavar="N", help="calls on the wire per account (256)")
+    group.add_argument("--rpm", type=positive, metavar="N", help="requests per minute per account")
+    group.add_argument("--tpm", type=positive, metavar="N", help="tokens per minute per account")
+    group.add_argument("--attempt-timeout", type=positive, metavar="S", help="seconds for one attempt (300)")
+    group.add_argument("--retries", type=at_least(0), metavar="N", help="retries after faults; 0: none (5)")
+    group.add_argument("--sql-timeout", type=positive, metavar="S", help="seconds for one predicted query (30)")
+    group.add_argument("--sql-workers", type=at_least(0), metavar="N", help="worker processes for SQL (one per core)")
+    group.add_argument("--prices", metavar="FILE", help="a price table that goes before the built-in one")
+    group.add_argument("--json", action="store_true", help="print the summary as JSON")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Run what was asked for."""
+    from .launch import launch
+
+    return launch(specification(args), dry=args.dry_run, as_json=args.json)
+
+
+def specification(args: argparse.Namespace) -> Spec:
+    """Return the specification that the arguments describe; a file's values give way to options that are set."""
+    target: str = args.target
+    if target.endswith(".toml") or Path(target).suffix == ".toml":
+        base: dict[str, Any] = _builtins(load(Path(target)))
+    elif target in registry.names("benchmarks"):
+        base = {"benchmark": target, "models": [], "options": {}, "settings": {}}
+    else:
+        known = ", ".join(registry.names("benchmarks"))
+        raise ConfigurationError(f"{target!r} is neither a TOML file nor an installed benchmark ({known}).")
+    if args.models:
+        base["models"] = [{"id": model} for model in args.models]
+    if not base["models"]:
+        raise ConfigurationError("no model. Name at least one: --model provider/model.")
+    for option in ("max_tokens", "temperature"):
+        if getattr(args, option) is not None:
+            for model in base["models"]:
+                model.setdefault("options", {})[option] = getattr(args, option)
+    base |= {name: value for name in ("repeats", "seed", "limit", "out") if (value := getattr(args, name)) is not None}
+    base["settings"] |= given_settings(args)
+    base["options"] |= _given_options(args, base["benchmark"])
+    return checked(base, Spec, target)
+
+
+def given_settings(args: argparse.Namespace) -> dict[str, Any]:
+    """Return the settings that the command line sets."""
+    return {name: value for name in _SETTINGS if (value := getattr(args, name, None)) is not None}
+
+
+def _given_options(args: argparse.Namespace, name: str) -> dict[str, Any]:
+    own = argparse.ArgumentParser(add_help=False)
+    _benchmark(name).add_arguments(own)
+    dests = [action.dest for action in own._actions]  # pyright: ignore[reportPrivateUsage]
+    return {dest: value for dest in dests if (value := getattr(args, dest, None)) not in (None, [])}
+
+
+def _benchmark(name: str) -> Benchmark:
+    benchmark = registry.load("benchmarks", name)
+    if not isinstance(benchmark, Benchmark):
+        raise ConfigurationError(f"the benchmark {name!r} does not have the form of one (engine/benchmark.py)")
+    return benchmark
+
+
+def _builtins(spec: Spec) -> dict[str, Any]:
+    import msgspec
+
+    return msgspec.to_builtins(spec)

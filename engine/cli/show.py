@@ -1,0 +1,189 @@
+"""What a user sees of a run: a live panel on a terminal, a plain line every ten seconds elsewhere, a summary after it."""
+
+from __future__ import annotations
+
+import asyncio
+import shlex
+from collections import Counter, deque
+from contextlib import suppress
+from decimal import Decimal
+from typing import TYPE_CHECKING, Final, TextIO
+
+from ...adapters.base import Json
+from ..progress import ModelProgress
+from ..route import Route
+from ..run import Live, Summary
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+PLAIN_SECONDS: Final = 10.0
+PANEL_SECONDS: Final = 0.5
+RATE_WINDOW: Final = 30.0
+"""Seconds over which speed is measured for the estimate of what is left."""
+
+
+class Show:
+    """Shows a run on `stream` until it is closed."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+        self._task: asyncio.Task[None] | None = None
+
+    def watch(self, live: Live) -> None:
+        """Begin to show `live`."""
+        shown = self._panel(live) if self._stream.isatty() else self._lines(live)
+        self._task = asyncio.create_task(shown)
+
+    async def aclose(self) -> None:
+        """Stop showing."""
+        if self._task:
+            self._task.cancel()
+            with suppress(asyncio.CancelledError):
+                await self._task
+
+    async def _lines(self, live: Live) -> None:
+        pace = Pace(live)
+        while True:
+            await asyncio.sleep(PLAIN_SECONDS)
+            print(line(live, pace), file=self._stream, flush=True)
+
+    async def _panel(self, live: Live) -> None:
+        from rich.console import Console
+        from rich.live import Live as Screen
+
+        pace = Pace(live)
+        with Screen(console=Console(file=self._stream), auto_refresh=False, transient=True) as screen:
+            while True:
+                screen.update(panel(live, pace), refresh=True)
+                await asyncio.sleep(PANEL_SECONDS)
+
+
+class Pace:
+    """How fast a run goes: dialogues per second over the last half minute, and what that means for the rest."""
+
+    def __init__(self, live: Live) -> None:
+        self._live = live
+        self._clock = asyncio.get_running_loop().time
+        self._begun = self._clock()
+        self._seen: deque[tuple[float, int, int]] = deque()
+
+    def now(self) -> tuple[float, float, float | None]:
+        """Return seconds since the start, answers per second, and the seconds that are left, if that can be told."""
+        at = self._clock()
+        models = self._live.progress.models.values()
+        self._seen.append((at, sum(m.done for m in models), sum(m.answers for m in models)))
+        while at - self._seen[0][0] > RATE_WINDOW and len(self._seen) > 2:
+            self._seen.popleft()
+        since, done, answers = self._seen[0]
+        span = max(at - since, 1e-9)
+        speed = (self._seen[-1][1] - done) / span
+        left = sum(m.planned - m.done for m in models)
+        return at - self._begun, (self._seen[-1][2] - answers) / span, left / speed if speed > 0 else None
+
+
+def line(live: Live, pace: Pace) -> str:
+    """Return the state of a run in one line."""
+    models = live.progress.models.values()
+    elapsed, speed, left = pace.now()
+    done, planned = sum(m.done for m in models), sum(m.planned for m in models)
+    parts = [
+        f"{clock(elapsed)}  {done:,}/{planned:,} dialogues",
+        f"{sum(m.on_the_wire for m in models):,} in flight",
+        f"{speed:,.0f} answers/s",
+    ]
+    retries = sum((m.retries for m in models), Counter[str]())
+    if retries:
+        parts.append("retries " + ", ".join(f"{kind} {count:,}" for kind, count in sorted(retries.items())))
+    if wait := longest_wait(live):
+        parts.append(f"longest wait {wait[0]:.0f} s ({wait[1]})")
+    parts.append(money(live.budget.known, live.budget.exposed, live.budget.cap))
+    parts.append(f"about {clock(left)} left" if left is not None else "time left unknown")
+    return " · ".join(parts)
+
+
+def panel(live: Live, pace: Pace) -> Table:
+    """Return the live panel: a row per model."""
+    from rich.table import Table
+
+    elapsed, speed, left = pace.now()
+    eta = f"about {clock(left)} left" if left is not None else "time left unknown"
+    spent = money(live.budget.known, live.budget.exposed, live.budget.cap)
+    table = Table(
+        title=f"{live.folder}  {clock(elapsed)}  {speed:,.0f} answers/s  {eta}  {spent}", title_justify="left"
+    )
+    for column in ("model", "done", "running", "in flight", "per minute", "retries", "waits"):
+        table.add_column(column, justify="left" if column in ("model", "waits", "retries") else "right")
+    for label, counts in live.progress.models.items():
+        table.add_row(*_row(label, counts, live.routes.by_label[label]))
+    return table
+
+
+def _row(label: str, counts: ModelProgress, route: Route) -> tuple[str, ...]:
+    limits = route.turnstile.limits
+    rate = f"{limits.requests.per_minute:,.0f}" if limits.requests else "-"
+    retries = ", ".join(f"{kind} {count:,}" for kind, count in counts.retries.most_common(3))
+    head = route.turnstile.head()
+    waits = (
+        f"{head[0]:.0f} s: {head[1]}" if head else (f"{counts.backing_off} in back-off" if counts.backing_off else "")
+    )
+    return (
+        label,
+        f"{counts.done:,}/{counts.planned:,}",
+        f"{counts.running:,}",
+        f"{counts.on_the_wire:,}/{limits.flight.bound:,}",
+        rate,
+        retries,
+        route.stopped.message if route.stopped else waits,
+    )
+
+
+def longest_wait(live: Live) -> tuple[float, str] | None:
+    """Return the longest current wait in seconds and its reason, if anything waits for a second or more."""
+    heads = [head for route in live.routes.by_label.values() if (head := route.turnstile.head())]
+    longest = max(heads, default=None)
+    return longest if longest and longest[0] >= 1 else None
+
+
+def money(known: Decimal, exposed: Decimal, cap: Decimal | None) -> str:
+    """Return what was spent, what may have been, and the cap."""
+    text = f"spent ${known:.4f}"
+    if exposed:
+        text += f" + ${exposed:.4f} exposed"
+    return text + (f" of ${cap}" if cap is not None else "")
+
+
+def clock(seconds: float) -> str:
+    """Return a duration as m:ss or h:mm:ss."""
+    minutes, second = divmod(int(seconds), 60)
+    hours, minute = divmod(minutes, 60)
+    return f"{hours}:{minute:02}:{second:02}" if hours else f"{minute}:{second:02}"
+
+
+def summary_text(summary: Summary) -> str:
+    """Return how a run ended and what to do next, for a person."""
+    lines = [f"{summary.state}: {summary.done:,} of {summary.planned:,} dialogues in {summary.folder}"]
+    lines.append(money(summary.known, summary.exposed, None))
+    lines.extend(f"  {reason}" for reason in summary.reasons)
+    folder = shlex.quote(str(summary.folder))
+    if summary.state == "complete":
+        lines.append(f"next: turntide report {folder}")
+    elif summary.state == "budget":
+        lines.append(f"next: turntide resume {folder} --max-cost MORE")
+    else:
+        lines.append(f"next: turntide resume {folder}")
+    return "\n".join(lines)
+
+
+def summary_json(summary: Summary) -> dict[str, Json]:
+    """Return how a run ended, for a program."""
+    return {
+        "state": summary.state,
+        "exit_code": summary.exit_code,
+        "folder": str(summary.folder),
+        "planned": summary.planned,
+        "done": summary.done,
+        "known_usd": str(summary.known),
+        "exposed_usd": str(summary.exposed),
+        "reasons": list(summary.reasons),
+    }

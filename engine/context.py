@@ -1,0 +1,135 @@
+"""A dialogue's only door to the outside: whatever comes through it is in the journal first."""
+
+from __future__ import annotations
+
+import hashlib
+import random
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Protocol
+
+from ..adapters.base import Answer, Json, Message, Question
+from .calls import Calls
+from .errors import Diverged, Unfinished
+from .journal import Journal, Key, canonical
+from .ledger import Line, place
+from .route import Route
+from .sql.outcome import Outcome
+from .unit import Unit
+
+
+class Executor(Protocol):
+    """Runs SQL on the run's databases, by their names."""
+
+    async def execute(self, database: str, sql: str) -> Outcome:
+        """Run a model's SQL under the guards."""
+        ...
+
+    async def reference(self, database: str, sql: str) -> Outcome:
+        """Run gold SQL, once per database content."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Door:
+    """What all contexts of a run share."""
+
+    journal: Journal
+    calls: Calls
+    executor: Executor
+    routes: Mapping[str, Route]
+    seed: int
+    closing: Callable[[], Unfinished | None]
+
+
+class UnitContext:
+    """The context of one unit, or of one branch of it. See `engine.unit.Context` for what each method promises.
+
+    Keys are (unit, branch, sequence): every `ask`, `execute` and `record` takes the next number, so a replayed dialogue
+    finds its own past at the same places. After an `Unfinished` the context is poisoned: code that swallowed it cannot
+    go on as if nothing had happened.
+    """
+
+    def __init__(self, unit: Unit, door: Door, branch: str = "") -> None:
+        self.unit = unit
+        self.random = random.Random(_seed(door.seed, unit.key, branch))
+        self._door = door
+        self._branch = branch
+        self._seq = 0
+        self._pending = False
+        self._poison: Unfinished | None = None
+        self._branches: set[str] = set()
+
+    async def ask(self, model: str, messages: Sequence[Message], **options: Json) -> Answer:
+        """Ask a model; see `engine.unit.Context.ask`."""
+        route = self._door.routes[model]
+        question = Question(model=route.name, messages=tuple(messages), options={**route.options, **options})
+        with self._step() as key:
+            return await self._door.calls.ask(key, route, question, self.unit.repeat)
+
+    async def execute(self, database: str, sql: str) -> Outcome:
+        """Run a model's SQL; see `engine.unit.Context.execute`."""
+        digest = hashlib.blake2b(f"{database}\0{sql}".encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+        with self._step() as key:
+            line = self._door.journal.find(key)
+            if line is not None:
+                self._same(key, line, "sql", digest)
+                return Outcome.from_json(line["outcome"])
+            outcome = await self._door.executor.execute(database, sql)
+            # Not awaited: any later line, the next `sent` among them, stands behind this one in the file, so a crash
+            # can lose it only together with everything that was built on it.
+            self._door.journal.append({"k": "sql", **place(key), "h": digest, "outcome": outcome.to_json()})
+            return outcome
+
+    async def reference(self, database: str, sql: str) -> Outcome:
+        """Run gold SQL; see `engine.unit.Context.reference`. Not journalled: a function of data alone."""
+        return await self._door.executor.reference(database, sql)
+
+    def record(self, **fields: Json) -> None:
+        """Append a line that reports read; a replayed one must be the same."""
+        with self._step() as key:
+            line: Line = {"k": "record", **place(key), "fields": fields}
+            known = self._door.journal.find(key)
+            if known is None:
+                self._door.journal.append(line)
+            elif canonical(known["fields"]) != canonical(fields):
+                raise Diverged(*key, "what would be recorded is not what was recorded here")
+
+    def branch(self, name: str) -> UnitContext:
+        """Return a context of its own for questions that run beside this one's. A name is used once."""
+        if name in self._branches:
+            raise RuntimeError(f"branch {name!r} of {self.unit.key} exists already")
+        self._branches.add(name)
+        return UnitContext(self.unit, self._door, f"{self._branch}/{name}" if self._branch else name)
+
+    @contextmanager
+    def _step(self) -> Generator[Key]:
+        """Take the next number, alone; let an Unfinished through once and repeat it ever after."""
+        if self._poison:
+            raise self._poison
+        if self._pending:
+            raise RuntimeError(f"{self.unit.key}: a question is pending; parallel ones go through ctx.branch(name)")
+        if closing := self._door.closing():
+            self._poison = closing
+            raise closing
+        key = Key(self.unit.key, self._branch, self._seq)
+        self._seq += 1
+        self._pending = True
+        try:
+            yield key
+        except Unfinished as stop:
+            self._poison = stop
+            raise
+        finally:
+            self._pending = False
+
+    def _same(self, key: Key, line: Mapping[str, Json], kind: str, digest: str) -> None:
+        if line["k"] != kind or line.get("h") != digest:
+            raise Diverged(
+                *key, "another statement was executed here" if line["k"] == kind else "another step was taken here"
+            )
+
+
+def _seed(seed: int, unit: str, branch: str) -> int:
+    return int.from_bytes(hashlib.blake2b(f"{seed}\0{unit}\0{branch}".encode(), digest_size=8).digest(), "big")

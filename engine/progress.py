@@ -1,0 +1,80 @@
+"""What a run is doing now, counted as it happens: the panel, the plain lines and the summary read it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Generator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from ..adapters.base import Answer, Fatal, Fault
+
+
+@dataclass(slots=True)
+class ModelProgress:
+    """One model's counts. `planned`, `done` and `running` are units; the rest are calls."""
+
+    planned: int = 0
+    done: int = 0
+    unfinished: int = 0
+    running: int = 0
+    on_the_wire: int = 0
+    backing_off: int = 0
+    answers: int = 0
+    sends: int = 0
+    model_seconds: float = 0.0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    retries: Counter[str] = field(default_factory=Counter[str])
+    returned: Counter[str] = field(default_factory=Counter[str])
+    last_failure: str = ""
+
+
+@dataclass(slots=True)
+class Progress:
+    """All models' counts, by label."""
+
+    models: dict[str, ModelProgress] = field(default_factory=dict[str, ModelProgress])
+    replayed: int = 0
+    stopped: Counter[str] = field(default_factory=Counter[str])
+
+    def of(self, model: str) -> ModelProgress:
+        """Return the counts of `model`."""
+        return self.models.setdefault(model, ModelProgress())
+
+    @contextmanager
+    def on_the_wire(self, model: str) -> Generator[None]:
+        """Count a call while it is out."""
+        counts = self.of(model)
+        counts.sends += 1
+        counts.on_the_wire += 1
+        try:
+            yield
+        finally:
+            counts.on_the_wire -= 1
+
+    @contextmanager
+    def backing_off(self, model: str) -> Generator[None]:
+        """Count a question whose first attempt failed, until it is answered or given up."""
+        counts = self.of(model)
+        counts.backing_off += 1
+        try:
+            yield
+        finally:
+            counts.backing_off -= 1
+
+    def answered(self, model: str, answer: Answer, seconds: float) -> None:
+        """Count an answer that took `seconds` on the wire."""
+        counts = self.of(model)
+        counts.answers += 1
+        counts.model_seconds += seconds
+        counts.returned[answer.model] += 1
+        if answer.usage:
+            counts.input_tokens += answer.usage.input_tokens
+            counts.output_tokens += answer.usage.output_tokens
+
+    def failed(self, model: str, failure: Fault | Fatal) -> None:
+        """Count a failed attempt by class: rate limit, overloaded, server, time-out, network, malformed, fatal."""
+        counts = self.of(model)
+        counts.retries[failure.kind] += 1
+        counts.last_failure = failure.message

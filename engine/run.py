@@ -1,0 +1,226 @@
+"""One run, from its folder to its summary: everything that the other modules do is joined here."""
+
+from __future__ import annotations
+
+import asyncio
+import traceback
+from collections.abc import AsyncGenerator, Callable, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field
+from decimal import Decimal
+from pathlib import Path
+from typing import Final, Literal
+
+from ..adapters.base import ConfigurationError, Json
+from .budget import Budget
+from .calls import Calls
+from .closing import Closing
+from .context import Door, UnitContext
+from .errors import RunError, Unfinished
+from .executor import SqlExecutor
+from .journal import Journal
+from .ledger import Ledger
+from .limits.clock import loop_time
+from .lock import RunLock
+from .manifest import open_or_create
+from .progress import Progress
+from .retries import Retries
+from .routes import Routes
+from .scheduler import Scheduler
+from .spec import Spec
+from .turnstile import Purse
+from .unit import Experiment, Unit
+
+FORMAT: Final = 1
+"""Version of what a run folder holds; part of a run's identity."""
+
+State = Literal["complete", "incomplete", "budget", "interrupted", "failed", "unusable"]
+EXIT_CODES: Final[Mapping[State, int]] = {
+    "complete": 0,
+    "failed": 1,
+    "unusable": 2,
+    "incomplete": 3,
+    "budget": 4,
+    "interrupted": 130,
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Summary:
+    """How a run, or this part of it, ended. Amounts in USD."""
+
+    state: State
+    folder: Path
+    planned: int
+    done: int
+    known: Decimal
+    exposed: Decimal
+    reasons: tuple[str, ...] = ()
+
+    @property
+    def exit_code(self) -> int:
+        """The process's exit code: 0 complete, 1 internal, 2 unusable, 3 incomplete, 4 budget, 130 interrupted."""
+        return EXIT_CODES[self.state]
+
+
+@dataclass(slots=True)
+class Live:
+    """What an observer of a running run may look at, and the switch that ends it."""
+
+    progress: Progress
+    budget: Budget
+    routes: Routes
+    closing: Closing
+    folder: Path
+    crashes: dict[str, str] = field(default_factory=dict[str, str])
+
+
+def identity(spec: Spec, experiment: Experiment) -> dict[str, Json]:
+    """Return all that decides a run's requests and scores; two runs with equal identity may share a folder."""
+    return {
+        "format": FORMAT,
+        "benchmark": spec.benchmark,
+        "models": [{"label": m.name, "id": m.id, "options": dict(m.options)} for m in spec.models],
+        "repeats": spec.repeats,
+        "seed": spec.seed,
+        "limit": spec.limit,
+        "experiment": experiment.identity(),
+    }
+
+
+async def execute(
+    spec: Spec, experiment: Experiment, folder: Path, observe: Callable[[Live], None] = lambda live: None
+) -> Summary:
+    """Run `spec` in `folder` to its end, or to where it must stop; run again, it goes on from there.
+
+    `observe` is called once, when everything stands and nothing was sent. Raises ConfigurationError (the user can
+    mend it) and RunError (the folder cannot be trusted, or the run has diverged).
+    """
+    async with _open(spec, experiment, folder) as (live, journal, talk):
+        observe(live)
+        scheduler = Scheduler(experiment, journal, talk, live.progress, live.closing)
+        windows = {model.name: spec.settings.concurrency for model in spec.models}
+        try:
+            await scheduler.run(windows, spec.repeats)
+        except* RunError as group:
+            raise _first(group) from None
+        finally:
+            await asyncio.shield(journal.durable())
+    return _summary(live, folder)
+
+
+@asynccontextmanager
+async def _open(
+    spec: Spec, experiment: Experiment, folder: Path
+) -> AsyncGenerator[tuple[Live, Journal, Callable[[Unit], object]]]:
+    """Open everything a run stands on, in the order in which it can be refused; close it in reverse."""
+    settings = spec.settings
+    async with AsyncExitStack() as stack:
+        stack.enter_context(RunLock(folder))
+        manifest = open_or_create(folder, identity(spec, experiment), {})
+        budget = Budget(cap=Decimal(settings.max_cost) if settings.max_cost else None)
+        ledger = Ledger(budget)
+        journal = Journal.open(folder / "journal.jsonl", visitors=[ledger.visit])
+        stack.push_async_callback(journal.aclose)
+        ledger.close()
+        closing, progress, purse = Closing(), Progress(), Purse(budget)
+        routes = Routes.open(spec, purse, loop_time, journal.append)
+        stack.push_async_callback(routes.aclose)
+        closing.listeners.append(routes.close_turnstiles)
+        executor = await stack.enter_async_context(SqlExecutor(experiment.databases, settings))
+        calls = Calls(
+            journal,
+            ledger,
+            run=manifest.run,
+            retries=Retries(faults=settings.retries),
+            attempt_timeout=settings.attempt_timeout,
+            clock=loop_time,
+            progress=progress,
+            sleep=closing.sleep,
+        )
+        door = Door(
+            journal=journal, calls=calls, executor=executor, routes=routes.by_label, seed=spec.seed, closing=closing
+        )
+        live = Live(progress, budget, routes, closing, folder)
+        _plan(spec, experiment, progress)
+        yield live, journal, Dialogues(experiment, door, live)
+
+
+class Dialogues:
+    """Talks one unit through and writes its end."""
+
+    def __init__(self, experiment: Experiment, door: Door, live: Live) -> None:
+        self._experiment = experiment
+        self._door = door
+        self._live = live
+
+    async def __call__(self, unit: Unit) -> None:
+        """Run `unit`; Unfinished leaves it for the next part of the run."""
+        try:
+            await self._experiment.dialogue(unit, UnitContext(unit, self._door))
+        except Unfinished as stop:
+            if stop.why == "budget":
+                self._live.closing.begin(stop)
+            raise
+        except RunError:
+            raise
+        except Exception as error:
+            raise self._crashed(unit, error) from None
+        self._door.journal.append({"k": "end", "u": unit.key})
+
+    def _crashed(self, unit: Unit, error: Exception) -> Unfinished:
+        """A benchmark's own bug ends its dialogue, not the run; each distinct one is kept with its traceback, once."""
+        message = f"{type(error).__name__}: {error}"
+        self._live.crashes.setdefault(message, f"in {unit.key}:\n{traceback.format_exc()}")
+        return Unfinished("crash", message)
+
+
+def _plan(spec: Spec, experiment: Experiment, progress: Progress) -> None:
+    for model in spec.models:
+        counts = progress.of(model.name)
+        counts.planned = sum(len(step) for lane in experiment.lanes(model.name, spec.repeats) for step in lane)
+    if not any(counts.planned for counts in progress.models.values()):
+        raise ConfigurationError("nothing to run: the plan holds no dialogue. Check the filters and --limit.")
+
+
+def _first(group: BaseExceptionGroup[RunError]) -> RunError:
+    error: BaseException = group
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    assert isinstance(error, RunError)
+    return error
+
+
+def _summary(live: Live, folder: Path) -> Summary:
+    models = live.progress.models.values()
+    planned, done = sum(m.planned for m in models), sum(m.done for m in models)
+    return Summary(
+        state=_state(live, planned, done),
+        folder=folder,
+        planned=planned,
+        done=done,
+        known=live.budget.known,
+        exposed=live.budget.exposed,
+        reasons=tuple(_reasons(live)),
+    )
+
+
+def _state(live: Live, planned: int, done: int) -> State:
+    if live.crashes:
+        return "failed"
+    if done == planned:
+        return "complete"
+    closing = live.closing.reason
+    if closing:
+        return "budget" if closing.why == "budget" else "interrupted"
+    routes = live.routes.by_label.values()
+    never_answered = not any(route.answers for route in routes) and not live.progress.replayed
+    return "unusable" if never_answered and all(route.stopped for route in routes) else "incomplete"
+
+
+def _reasons(live: Live) -> list[str]:
+    reasons = [route.stopped.message for route in live.routes.by_label.values() if route.stopped]
+    if live.closing.reason:
+        reasons.append(live.closing.reason.message)
+    reasons.extend(live.crashes.values())
+    return reasons

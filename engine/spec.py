@@ -1,0 +1,97 @@
+"""What a user asks for: a run's specification, from a TOML file or from the command line."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+from typing import Annotated, TypeAlias, TypeVar
+
+import msgspec
+
+from ..adapters.base import ConfigurationError, Json
+
+Positive: TypeAlias = Annotated[int, msgspec.Meta(ge=1)]
+NotNegative: TypeAlias = Annotated[int, msgspec.Meta(ge=0)]
+Seconds: TypeAlias = Annotated[float, msgspec.Meta(gt=0)]
+Rate: TypeAlias = Annotated[float, msgspec.Meta(gt=0)]
+
+
+class ModelSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One model of the sweep: `id` is `provider/model`; `label` names it in reports (default: the id).
+
+    `options` are sent with every question (`max_tokens`, `temperature`, …) and are part of the run's identity; the
+    limits are not.
+    """
+
+    id: str
+    label: str = ""
+    options: dict[str, Json] = {}
+    rpm: Rate | None = None
+    tpm: Rate | None = None
+    in_flight: Positive | None = None
+
+    @property
+    def name(self) -> str:
+        """The label, or the id."""
+        return self.label or self.id
+
+
+class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What may change between two parts of a run, since it never enters a request.
+
+    `max_cost` in USD; `concurrency`: dialogues at once per model; `in_flight`: calls on the wire per account; time-outs
+    in seconds; `retries`: after faults; `sql_workers` 0: one per core.
+    """
+
+    max_cost: Annotated[str, msgspec.Meta(pattern=r"^\\d+(\\.\\d+)?$")] | None = None
+    concurrency: Positive = 64
+    in_flight: Positive = 256
+    rpm: Rate | None = None
+    tpm: Rate | None = None
+    attempt_timeout: Seconds = 300.0
+    retries: NotNegative = 5
+    sql_timeout: Seconds = 30.0
+    sql_workers: NotNegative = 0
+    prices: str = ""
+
+
+class Spec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One run. `options` are the benchmark's own; all but `settings` and `out` is the run's identity."""
+
+    benchmark: str
+    models: list[ModelSpec]
+    options: dict[str, Json] = {}
+    repeats: Positive = 1
+    seed: int = 0
+    limit: Positive | None = None
+    settings: Settings = Settings()
+    out: str = ""
+
+    def __post_init__(self) -> None:
+        names = [model.name for model in self.models]
+        if not names:
+            raise ValueError("at least one model is needed")
+        if twice := sorted({name for name in names if names.count(name) > 1}):
+            raise ValueError(f"the model {twice[0]!r} is named twice; give one of them a label of its own")
+
+
+T = TypeVar("T")
+
+
+def load(path: Path) -> Spec:
+    """Read a specification from a TOML file; raises ConfigurationError that names the field."""
+    try:
+        data = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ConfigurationError(f"{path}: cannot read the specification: {error.strerror}") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ConfigurationError(f"{path}: not valid TOML: {error}") from None
+    return checked(data, Spec, str(path))
+
+
+def checked(data: object, shape: type[T], where: str) -> T:
+    """Return `data` as a `shape`; raises ConfigurationError that names the field and what was expected."""
+    try:
+        return msgspec.convert(data, shape)
+    except msgspec.ValidationError as error:
+        raise ConfigurationError(f"{where}: {error}") from None

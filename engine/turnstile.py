@@ -1,0 +1,173 @@
+"""Who may send next: one FIFO queue per account, with one dispatcher that alone takes from the limits.
+
+A grant is a permit of the limits and a reservation of money, taken together at the head of the queue. Reserving
+earlier would starve the cap: a thousand queued calls would hold money that none of them is spending.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Final
+
+from .budget import Budget
+from .errors import Unfinished
+from .limits.account import AccountLimits
+from .limits.clock import Clock
+
+BURST: Final = 32
+"""Grants per loop tick: more at once would hold the loop for as long as it takes to send them all."""
+
+
+@dataclass(slots=True, eq=False)
+class Ticket:
+    """A call that waits for its grant. `tokens` and `usd` are upper bounds."""
+
+    model: str
+    tokens: float
+    usd: Decimal
+    since: float
+    granted: asyncio.Future[None] = field(repr=False)
+
+
+class Purse:
+    """The run's budget, and the turnstiles to wake when money comes free."""
+
+    def __init__(self, budget: Budget) -> None:
+        self.budget = budget
+        self.turnstiles: list[Turnstile] = []
+
+    def settle(self, amount: Decimal, cost: Decimal | None) -> None:
+        """Settle a reservation and wake whoever waits for money."""
+        self.budget.settle(amount, cost)
+        for turnstile in self.turnstiles:
+            turnstile.wake()
+
+    def exhausted(self) -> Unfinished:
+        """Return the reason to stop: nothing is on the wire and the next call does not fit under the cap."""
+        budget = self.budget
+        return Unfinished(
+            "budget",
+            f"the budget is reached: ${budget.known:.6f} spent, ${budget.exposed:.6f} exposed, cap ${budget.cap}",
+        )
+
+
+class Turnstile:
+    """The queue of one account."""
+
+    def __init__(self, limits: AccountLimits, purse: Purse, clock: Clock) -> None:
+        self.limits = limits
+        self._purse = purse
+        self._clock = clock
+        self._waiting: deque[Ticket] = deque()
+        self._changed = asyncio.Event()
+        self._dispatcher: asyncio.Task[None] | None = None
+        self._granted_this_tick = 0
+        self._closed: Unfinished | None = None
+        purse.turnstiles.append(self)
+
+    async def enter(self, model: str, tokens: float, usd: Decimal, *, again: bool = False) -> None:
+        """Return when a call may be sent: limits taken and `usd` reserved. `again` puts a retry at the head.
+
+        Raises Unfinished when the run is ending, the model has stopped, or the cap is reached.
+        """
+        if self._closed:
+            raise Unfinished(self._closed.why, self._closed.message)
+        if not self._waiting and self._granted_this_tick < BURST and self._free(tokens, usd):
+            self._grant(tokens, usd)
+            return
+        ticket = Ticket(model, tokens, usd, self._clock(), asyncio.get_running_loop().create_future())
+        (self._waiting.appendleft if again else self._waiting.append)(ticket)
+        self.wake()
+        if self._dispatcher is None:
+            self._dispatcher = asyncio.create_task(self._dispatch())
+        try:
+            await ticket.granted
+        except asyncio.CancelledError:
+            if ticket.granted.done() and not ticket.granted.cancelled() and not ticket.granted.exception():
+                self.leave(tokens, 0.0, usd, Decimal(0))
+            raise
+
+    def leave(self, tokens: float, used: float | None, usd: Decimal, cost: Decimal | None) -> None:
+        """A granted call has landed: `used` tokens and `cost` replace what was reserved; None where nobody knows."""
+        self.limits.land(tokens, used)
+        self._purse.settle(usd, cost)
+
+    def wake(self) -> None:
+        """Something changed that may let the head of the queue go."""
+        self._changed.set()
+
+    def reject(self, reason: Unfinished, model: str | None = None) -> None:
+        """Turn away everyone who waits (for `model`, or all)."""
+        for ticket in [t for t in self._waiting if model in (None, t.model)]:
+            if not ticket.granted.done():
+                ticket.granted.set_exception(Unfinished(reason.why, reason.message))
+        self.wake()
+
+    def close(self, reason: Unfinished) -> None:
+        """Grant nothing any more: whoever waits, and whoever comes, is turned away."""
+        self._closed = reason
+        self.reject(reason)
+
+    def head(self) -> tuple[float, str] | None:
+        """Return how long the first in the queue has waited, in seconds, and for what."""
+        if not self._waiting:
+            return None
+        first = self._waiting[0]
+        fits = self._purse.budget.fits(first.usd)
+        return self._clock() - first.since, self.limits.why(first.tokens) if fits else "money in flight to come back"
+
+    def __len__(self) -> int:
+        return len(self._waiting)
+
+    def _free(self, tokens: float, usd: Decimal) -> bool:
+        return self._purse.budget.fits(usd) and self.limits.wait(tokens) == 0
+
+    def _grant(self, tokens: float, usd: Decimal) -> None:
+        self.limits.take(tokens)
+        self._purse.budget.reserve(usd)
+        if self._granted_this_tick == 0:
+            asyncio.get_running_loop().call_soon(self._next_tick)
+        self._granted_this_tick += 1
+
+    def _next_tick(self) -> None:
+        self._granted_this_tick = 0
+        if self._waiting:
+            self.wake()
+
+    async def _dispatch(self) -> None:
+        """Serve the queue until it is empty. The only place that waits for a limit."""
+        try:
+            while self._waiting:
+                head = self._waiting[0]
+                if head.granted.done():
+                    self._waiting.popleft()
+                elif not self._purse.budget.fits(head.usd):
+                    await self._wait_for_money()
+                elif (wait := self.limits.wait(head.tokens)) != 0:
+                    await self._wait_for_limits(wait)
+                elif self._granted_this_tick >= BURST:
+                    await asyncio.sleep(0)
+                else:
+                    self._waiting.popleft()
+                    self._grant(head.tokens, head.usd)
+                    head.granted.set_result(None)
+        finally:
+            self._dispatcher = None
+
+    async def _wait_for_money(self) -> None:
+        if self._purse.budget.reserved == 0:
+            self.close(self._purse.exhausted())
+            return
+        self._changed.clear()
+        await self._changed.wait()
+
+    async def _wait_for_limits(self, seconds: float | None) -> None:
+        self._changed.clear()
+        try:
+            async with asyncio.timeout(seconds):
+                await self._changed.wait()
+        except TimeoutError:
+            pass
