@@ -1,4 +1,4 @@
-"""What a user sees of a run: a live panel on a terminal, a plain line every ten seconds elsewhere, a summary after it."""
+"""What a user sees of a run: a live panel on a terminal, plain lines elsewhere, and a summary at its end."""
 
 from __future__ import annotations
 

@@ -1,0 +1,1 @@
+"""EnterpriseMem-Bench's reports: from a journal to the paper's tables."""
