@@ -134,7 +134,6 @@ class Calls:
         route = call.route
         headers = (
             *route.provider.wire.authorize(route.account.key),
-            *route.account.headers,
             ("idempotency-key", idempotency_key(self._run, call.key, call.digest)),
         )
         try:

@@ -1,1 +1,73 @@
-"""A run's databases: opened, hashed at the start, checked at the end, and asked through the guarded workers."""
+"""A run's databases: hashed at the start, asked only through the guarded workers, and hashed again at the end."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from contextlib import AsyncExitStack
+from pathlib import Path
+from typing import Self
+
+from ..adapters.base import ConfigurationError
+from .cache import cache_folder
+from .errors import RunError
+from .sql.databases import database_digest, refuse_unclean
+from .sql.gold import GoldCache
+from .sql.outcome import Outcome
+from .sql.pool import PoolStatistics, SqlPool
+
+
+class SqlExecutor:
+    """Runs SQL on named databases. Use it as an async context manager.
+
+    Entering raises ConfigurationError for a database that is missing or not at rest; leaving without an error raises
+    RunError when one of them is no longer the file that the run began with.
+    """
+
+    def __init__(self, databases: Mapping[str, Path], *, timeout: float, workers: int | None = None) -> None:
+        self._databases = databases
+        self._timeout = timeout
+        self._pool = SqlPool(workers=workers)
+        self._gold = GoldCache(self._pool, cache_folder() / "gold")
+        self._digests: dict[str, str] = {}
+        self._stack = AsyncExitStack()
+
+    async def __aenter__(self) -> Self:
+        for path in self._databases.values():
+            refuse_unclean(path)
+        self._digests = await self._hashes()
+        await self._stack.enter_async_context(self._pool)
+        return self
+
+    async def __aexit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        await self._stack.aclose()
+        if kind is None:
+            now = await self._hashes()
+            changed = [name for name, digest in self._digests.items() if now[name] != digest]
+            if changed:
+                raise RunError(
+                    f"the database {changed[0]} ({self._databases[changed[0]]}) changed while the run used it; "
+                    "its scores cannot be trusted. Restore it and run `turntide rescore`, or start a new run."
+                )
+
+    async def execute(self, database: str, sql: str) -> Outcome:
+        """Run a model's SQL under the guards and the short limit."""
+        return (await self._pool.execute(self._path(database), sql, deadline=self._timeout)).outcome
+
+    async def reference(self, database: str, sql: str) -> Outcome:
+        """Run gold SQL under the long limit, or return what it came to before."""
+        return await self._gold.reference(self._path(database), sql)
+
+    def statistics(self) -> PoolStatistics:
+        """Return what the pool has done and is doing."""
+        return self._pool.statistics()
+
+    def _path(self, database: str) -> Path:
+        try:
+            return self._databases[database]
+        except KeyError:
+            raise ConfigurationError(f"the run has no database {database!r}") from None
+
+    async def _hashes(self) -> dict[str, str]:
+        digests = await asyncio.gather(*(asyncio.to_thread(database_digest, p) for p in self._databases.values()))
+        return dict(zip(self._databases, digests, strict=True))

@@ -25,7 +25,7 @@ from .lock import RunLock
 from .manifest import open_or_create
 from .progress import Progress
 from .retries import Retries
-from .routes import Routes
+from .routes import Routes, open_routes
 from .scheduler import Scheduler
 from .spec import Spec
 from .turnstile import Purse
@@ -121,13 +121,15 @@ async def _open(
         budget = Budget(cap=Decimal(settings.max_cost) if settings.max_cost else None)
         ledger = Ledger(budget)
         journal = Journal.open(folder / "journal.jsonl", visitors=[ledger.visit])
-        stack.push_async_callback(journal.aclose)
+        stack.callback(journal.close)
         ledger.close()
         closing, progress, purse = Closing(), Progress(), Purse(budget)
-        routes = Routes.open(spec, purse, loop_time, journal.append)
+        routes = open_routes(spec, purse, loop_time, journal.append)
         stack.push_async_callback(routes.aclose)
         closing.listeners.append(routes.close_turnstiles)
-        executor = await stack.enter_async_context(SqlExecutor(experiment.databases, settings))
+        executor = await stack.enter_async_context(
+            SqlExecutor(experiment.databases, timeout=settings.sql_timeout, workers=settings.sql_workers or None)
+        )
         calls = Calls(
             journal,
             ledger,

@@ -1,0 +1,120 @@
+"""Opens the ways to a run's models: accounts, limits, prices and connections, each account once."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from decimal import Decimal
+from pathlib import Path
+
+from ..adapters.base import Account, ConfigurationError, Provider, Transport
+from ..adapters.prices import Price, PriceTable, UnknownPrice
+from ..adapters.transport import HttpxTransport
+from . import registry
+from .errors import Unfinished
+from .ledger import Line
+from .limits.account import AccountLimits, Limits
+from .limits.clock import Clock
+from .route import Route
+from .spec import ModelSpec, Settings, Spec
+from .turnstile import Purse, Turnstile
+
+
+@dataclass(slots=True)
+class Routes:
+    """The ways of one run, by the models' labels. One transport and one turnstile per account."""
+
+    by_label: dict[str, Route] = field(default_factory=dict[str, Route])
+    turnstiles: list[Turnstile] = field(default_factory=list[Turnstile])
+    transport: Transport = field(default_factory=HttpxTransport)
+
+    def close_turnstiles(self, reason: Unfinished) -> None:
+        """Let nobody through any more; calls on the wire land."""
+        for turnstile in self.turnstiles:
+            turnstile.close(reason)
+
+    async def aclose(self) -> None:
+        """Close the connections."""
+        await self.transport.aclose()
+
+
+def open_routes(
+    spec: Spec, purse: Purse, clock: Clock, journal: Callable[[Line], None], environ: Mapping[str, str] = os.environ
+) -> Routes:
+    """Return the ways to all of the run's models.
+
+    Raises ConfigurationError: an unknown provider, a missing key, or, under a cap, a price that nobody knows.
+    """
+    settings = spec.settings
+    prices = PriceTable.load(*([Path(settings.prices)] if settings.prices else []))
+    routes = Routes()
+    shared: dict[tuple[str, str, str], Turnstile] = {}
+    for model in spec.models:
+        provider, name = provider_of(model.id)
+        account = provider.account(environ)
+        place = (account.provider, account.base_url, account.alias)
+        if place not in shared:
+            shared[place] = _turnstile(account, settings, model, purse, clock, journal)
+        routes.by_label[model.name] = Route(
+            label=model.name,
+            name=name,
+            provider=provider,
+            account=account,
+            options=model.options,
+            transport=routes.transport,
+            turnstile=shared[place],
+            price=price_of(prices, model, provider, purse.budget.cap),
+        )
+    routes.turnstiles.extend(shared.values())
+    return routes
+
+
+def provider_of(model: str) -> tuple[Provider, str]:
+    """Return the provider that `provider/model` names, and the model's own name there."""
+    name, _, rest = model.partition("/")
+    if not rest:
+        raise ConfigurationError(f"{model!r} is not provider/model (for example openai/gpt-5-mini).")
+    provider = registry.load("adapters", name)
+    if not isinstance(provider, Provider):
+        raise ConfigurationError(f"the adapter {name!r} does not load to a Provider (adapters/base.py)")
+    return provider, rest
+
+
+def price_of(prices: PriceTable, model: ModelSpec, provider: Provider, cap: Decimal | None) -> Price | None:
+    """Return today's price of a model; without a cap an unknown one is None, under a cap it is refused."""
+    limit = model.options.get("max_tokens")
+    try:
+        price = prices.price(model.id, datetime.now(UTC).date(), free=provider.free)
+        worst = price.worst_case(0, limit if isinstance(limit, int) else None)
+    except UnknownPrice:
+        if cap is not None:
+            raise
+        return None
+    if cap is not None and worst > cap:
+        raise ConfigurationError(
+            f"{model.id}: one call may cost up to ${worst:.4f}, more than the whole cap of ${cap}. "
+            "Raise --max-cost, or lower what a call may cost with --max-tokens."
+        )
+    return price
+
+
+def _turnstile(
+    account: Account,
+    settings: Settings,
+    model: ModelSpec,
+    purse: Purse,
+    clock: Clock,
+    journal: Callable[[Line], None],
+) -> Turnstile:
+    limits = Limits(
+        requests_per_minute=model.rpm or settings.rpm,
+        tokens_per_minute=model.tpm or settings.tpm,
+        in_flight=model.in_flight or settings.in_flight,
+    )
+
+    def changed(change: Line) -> None:
+        journal({"k": "limit", "account": f"{account.provider}/{account.alias}", "at": round(clock(), 3), **change})
+
+    return Turnstile(AccountLimits(limits, clock, changed), purse, clock)
