@@ -1,0 +1,75 @@
+"""The memories of all condition-runs of a run, opened at first use."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from ...adapters.base import Json
+from ..embeddings.base import Embedder
+from . import prompts
+from .conditions import Condition
+from .memory.chroma import ChromaEpisodic
+from .memory.chroma_store import ChromaStore
+from .memory.episode import Episode
+from .memory.episodic import EpisodicMemory, ExactEpisodic
+from .memory.recall import Memory
+from .memory.semantic import SemanticMemory
+from .memory.working import WorkingMemory
+
+Run: TypeAlias = tuple[str, str, int]
+"""A condition-run: model, condition, repeat. Episodes are shared within it and nowhere else (section 5.6)."""
+
+
+@dataclass(slots=True)
+class Memories:
+    """Where memory is kept. Which store it is decides no answer: every one gives the same episodes in the same order.
+
+    `embedder` is None when no condition of the run retrieves anything; `chroma` None for the exact index.
+    """
+
+    namespace: str
+    working: WorkingMemory
+    embedder: Embedder | None = None
+    chroma: ChromaStore | None = None
+    _runs: dict[Run, Memory] = field(default_factory=dict[Run, Memory])
+    _restored: dict[Run, list[Episode]] = field(default_factory=dict[Run, list[Episode]])
+
+    def identity(self) -> dict[str, Json]:
+        """Return what of memory decides the prompts."""
+        return {"embedder": self.embedder.identity() if self.embedder else None}
+
+    async def of(self, run: Run, condition: Condition) -> Memory:
+        """Return the memory of a condition-run, with what earlier parts of the run left in it."""
+        if run not in self._runs:
+            episodic = await self._episodic(run) if condition.episodic_top_k else None
+            memory = self._runs.setdefault(run, self._open(run, condition, episodic))
+            for episode in self._restored.pop(run, ()):
+                memory.restore(episode)
+        return self._runs[run]
+
+    def restored(self, run: Run, episode: Episode) -> None:
+        """Take in a turn of a session that ended in an earlier part of the run."""
+        if run in self._runs:
+            self._runs[run].restore(episode)
+        else:
+            self._restored.setdefault(run, []).append(episode)
+
+    def _open(self, run: Run, condition: Condition, episodic: EpisodicMemory | None) -> Memory:
+        semantic = None
+        if condition.semantic_top_k and self.embedder:
+            semantic = SemanticMemory(prompts.prompts().hints, self.embedder)
+        retrieves = bool(condition.episodic_top_k or condition.semantic_top_k)
+        return Memory(
+            condition,
+            "/".join((self.namespace, *map(str, run))),
+            self.working,
+            embedder=self.embedder if retrieves else None,
+            episodic=episodic,
+            semantic=semantic,
+        )
+
+    async def _episodic(self, run: Run) -> EpisodicMemory:
+        if self.chroma is None:
+            return ExactEpisodic()
+        return ChromaEpisodic(await self.chroma.collection("/".join((self.namespace, *map(str, run)))))
