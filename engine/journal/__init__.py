@@ -1,0 +1,21 @@
+"""The run's journal: every answer, statement and record, on disk before it is used."""
+
+from .codec import Fields, canonical
+from .errors import DamagedJournal, DuplicateKey, JournalError, JournalStopped
+from .journal import Journal, Visitor, scan
+from .keys import Key
+from .writer import Statistics
+
+__all__ = [
+    "DamagedJournal",
+    "DuplicateKey",
+    "Fields",
+    "Journal",
+    "JournalError",
+    "JournalStopped",
+    "Key",
+    "Statistics",
+    "Visitor",
+    "canonical",
+    "scan",
+]

@@ -1,0 +1,41 @@
+"""What can go wrong with a journal.
+
+JournalError         the run cannot go on with it
+├── DamagedJournal   a line on disk is not what was written; names the byte
+├── DuplicateKey     a second line claims a place that can be filled only once; names both bytes
+└── JournalStopped   the disk refused a write, or the journal is closed; what was durable before is safe
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ..errors import RunError
+
+
+class JournalError(RunError):
+    """The journal cannot be read or written any further."""
+
+
+class DamagedJournal(JournalError):
+    """The line that starts at byte `offset` is not what was written there."""
+
+    def __init__(self, path: Path, offset: int, reason: str) -> None:
+        super().__init__(
+            f"{path}: the line at byte {offset} is damaged ({reason}). "
+            f"Restore the file from a copy, or start a new run; nothing was changed."
+        )
+        self.offset = offset
+
+
+class DuplicateKey(JournalError):
+    """The lines at bytes `first` and `second` claim the same place."""
+
+    def __init__(self, path: Path, what: str, first: int, second: int) -> None:
+        super().__init__(f"{path}: {what} stands at byte {first} and, once more, at byte {second}")
+        self.first = first
+        self.second = second
+
+
+class JournalStopped(JournalError):
+    """No line is taken any more; what was reported durable before is on disk."""

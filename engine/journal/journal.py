@@ -1,0 +1,148 @@
+"""The run's append-only truth: what was answered is found here before anything is asked again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self, TypeAlias
+
+from .codec import Fields, decode, encode
+from .errors import DamagedJournal, DuplicateKey
+from .index import Chains, Index
+from .keys import Key, Place, end, place_of, step
+from .logfile import LogFile, whole_lines
+from .writer import Statistics, Writer, at_once
+
+Visitor: TypeAlias = Callable[[Fields], None]
+
+
+def scan(path: Path) -> Iterator[Fields]:
+    """Yield every line of a journal that someone else may be writing; a tail without newline is left alone.
+
+    Raises DamagedJournal at the first line that is not what was written.
+    """
+    return (_checked(path, offset, raw) for offset, raw in whole_lines(path))
+
+
+class Journal:
+    """The journal of one run folder, for the one process that holds the folder's lock."""
+
+    def __init__(self, file: LogFile, linger: Callable[[], float] = at_once) -> None:
+        self.path = file.path
+        self._file = file
+        self._writer = Writer(file, file.whole_end(), linger)
+        self._index = Index(self._line_at)
+        self._records = Chains()
+
+    @classmethod
+    def open(cls, path: Path, *, visitors: Iterable[Visitor] = (), linger: Callable[[], float] = at_once) -> Self:
+        """Read `path` through once, creating it if need be, and return it ready for more.
+
+        Each visitor is called once with every line, in order. A torn tail moves to `journal.torn`. Raises
+        DamagedJournal or DuplicateKey, with the file as it was.
+        """
+        journal = cls(LogFile(path), linger)
+        try:
+            journal._load(tuple(visitors))
+        except BaseException:
+            journal.close()
+            raise
+        return journal
+
+    def _load(self, visitors: tuple[Visitor, ...]) -> None:
+        for offset, raw in whole_lines(self.path):
+            line = _checked(self.path, offset, raw)
+            self._enter(line, offset)
+            for visit in visitors:
+                visit(line)
+        self._file.cut(self._writer.end)
+
+    def append(self, line: Mapping[str, Any]) -> None:
+        """Put `line` at the end, in memory; raises DuplicateKey when its place is filled, or JournalStopped."""
+        raw = encode(line)
+        self._writer.check()
+        self._enter(line, self._writer.end)
+        self._writer.append(raw)
+
+    async def durable(self) -> None:
+        """Wait until all that was appended before this call is on disk; raises JournalStopped when it cannot be."""
+        await self._writer.durable()
+
+    async def commit(self, line: Mapping[str, Any]) -> None:
+        """Append `line` and wait until it is on disk."""
+        self.append(line)
+        await self._writer.durable()
+
+    def find(self, key: Key) -> Fields | None:
+        """Return the answer, statement or record at `key`, if there is one.
+
+        A line is found as soon as it was appended; whoever appended it waits for the disk before using it.
+        """
+        return self._at(step(key))
+
+    def ended(self, unit: str) -> bool:
+        """Return whether `unit` came to its terminal state."""
+        return self._at(end(unit)) is not None
+
+    def records(self, unit: str) -> list[Fields]:
+        """Return the `fields` that `unit` recorded: its own first, then each branch's by name, each in its order."""
+        lines = [line for offset in self._records.offsets(unit) if (line := self._line_at(offset))["u"] == unit]
+        return [line["fields"] for line in sorted(lines, key=lambda line: (line["b"], line["s"]))]
+
+    def statistics(self) -> Statistics:
+        """Return what this process has written."""
+        return self._writer.statistics()
+
+    async def aclose(self) -> None:
+        """Wait until all is on disk, then close."""
+        try:
+            await self._writer.drain()
+        finally:
+            self.close()
+
+    def close(self) -> None:
+        """Write what is left and close the file; blocks briefly, works without a running loop, and may be repeated.
+
+        Raises JournalStopped when that last write fails.
+        """
+        try:
+            self._writer.close()
+        finally:
+            self._file.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _at(self, place: Place) -> Fields | None:
+        found = self._index.find(place)
+        return found[1] if found else None
+
+    def _enter(self, line: Mapping[str, Any], offset: int) -> None:
+        place = place_of(line)
+        if place is None:
+            return
+        holder = self._index.add(place, offset)
+        if holder != offset:
+            raise DuplicateKey(self.path, f"{line['k']} {place[1:]}", holder, offset)
+        if line["k"] == "record":
+            self._records.add(line["u"], offset)
+
+    def _line_at(self, offset: int) -> Fields:
+        try:
+            raw = self._writer.line_at(offset)
+        except EOFError as error:
+            raise DamagedJournal(self.path, offset, str(error)) from error
+        return _checked(self.path, offset, raw)
+
+
+def _checked(path: Path, offset: int, raw: bytes) -> Fields:
+    try:
+        return decode(raw)
+    except ValueError as error:
+        raise DamagedJournal(path, offset, str(error)) from error
