@@ -1,0 +1,126 @@
+"""One process per run folder: the kernel holds the lock, the lock's file says who asked for it."""
+
+from __future__ import annotations
+
+import errno
+import os
+import socket
+from contextlib import suppress
+from datetime import UTC, datetime
+from fcntl import LOCK_EX, LOCK_NB, flock
+from pathlib import Path
+from types import TracebackType
+
+import msgspec
+
+from ..adapters.base import ConfigurationError
+
+_ROOM = 4096
+
+
+class Holder(msgspec.Struct, frozen=True):
+    """The process that holds a run folder; `since` is in UTC."""
+
+    pid: int
+    host: str
+    since: str
+
+    @classmethod
+    def here(cls) -> Holder:
+        """Describe this process."""
+        return cls(pid=os.getpid(), host=socket.gethostname(), since=datetime.now(UTC).isoformat(timespec="seconds"))
+
+    def __str__(self) -> str:
+        return f"process {self.pid} on {self.host}, since {self.since}"
+
+
+class FolderInUse(ConfigurationError):
+    """Another process holds the run folder; `holder` is None in the instant before it has written its name."""
+
+    def __init__(self, folder: Path, holder: Holder | None) -> None:
+        who = str(holder) if holder else "a process that has just started"
+        orphaned = holder and holder.host == socket.gethostname() and not _alive(holder.pid)
+        advice = (
+            "That process is gone, but one that it started still holds the lock: end it" if orphaned else "Wait for it"
+        )
+        super().__init__(f"{folder} is in use by {who}. {advice}, or choose another folder.")
+        self.holder = holder
+
+
+class RunLock:
+    """Holds `folder`, made if need be, for the length of a `with` block.
+
+    Entering gives the holder that died without letting go, if there was one: the kernel lets go when a holder dies,
+    however it dies. Raises FolderInUse at once when the folder is held, and ConfigurationError when it cannot be
+    written.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._descriptor = -1
+
+    def __enter__(self) -> Holder | None:
+        descriptor = _open(self._folder)
+        try:
+            _take(descriptor, self._folder)
+            predecessor = _read(descriptor)
+            _write(descriptor, self._folder, Holder.here())
+        except BaseException:
+            os.close(descriptor)
+            raise
+        self._descriptor = descriptor
+        return predecessor
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        with suppress(OSError):
+            os.ftruncate(self._descriptor, 0)
+        os.close(self._descriptor)
+
+
+def _open(folder: Path) -> int:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        return os.open(folder / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    except OSError as error:
+        raise _unusable(folder, error) from error
+
+
+def _take(descriptor: int, folder: Path) -> None:
+    try:
+        flock(descriptor, LOCK_EX | LOCK_NB)
+    except BlockingIOError:
+        raise FolderInUse(folder, _read(descriptor)) from None
+    except OSError as error:
+        raise _unusable(folder, error) from error
+
+
+def _read(descriptor: int) -> Holder | None:
+    try:
+        return msgspec.json.decode(os.pread(descriptor, _ROOM, 0), type=Holder)
+    except msgspec.DecodeError:
+        return None
+
+
+def _write(descriptor: int, folder: Path, holder: Holder) -> None:
+    try:
+        os.ftruncate(descriptor, 0)
+        os.pwrite(descriptor, msgspec.json.encode(holder) + b"\n", 0)
+    except OSError as error:
+        raise _unusable(folder, error) from error
+
+
+def _unusable(folder: Path, error: OSError) -> ConfigurationError:
+    return ConfigurationError(
+        f"{folder} cannot be written ({error.strerror}): a run needs a folder that it can lock and add to. "
+        f"Make it writable, or choose another one."
+    )
+
+
+def _alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except OSError as error:
+        return error.errno != errno.ESRCH
+    return True
