@@ -44,7 +44,7 @@ class Ledger:
         reserved = self._open.pop((key, attempt), Decimal(0))
         if kind == "answer":
             self._sends.pop(key, None)
-            self._count(reserved, None if line["usd"] is None else Decimal(cast(str, line["usd"])))
+            self._count(reserved, Decimal(cast(str, line["usd"])) if "usd" in line else None)
         else:
             self._count(reserved, None if line["paid"] else Decimal(0))
 
@@ -77,8 +77,10 @@ def answer_line(
 ) -> Line:
     """Return an answer's line. `queued` and `took` are seconds; they are operations, never results."""
     line: Line = {"k": "answer", **place(key), "n": attempt, "h": digest, "text": answer.text, "model": answer.model}
-    line["usd"] = None if usd is None else str(usd)
-    line["usage"] = None if answer.usage is None else cast(Json, msgspec.to_builtins(answer.usage))
+    if usd is not None:
+        line["usd"] = str(usd)
+    if answer.usage is not None:
+        line["usage"] = cast(Json, msgspec.to_builtins(answer.usage))
     if answer.finish != "stop":
         line["finish"], line["detail"] = answer.finish, answer.detail
     if answer.reasoning:
@@ -91,7 +93,10 @@ def fail_line(key: Key, attempt: int, failure: Fault | Fatal) -> Line:
     """Return the diagnosis of an attempt that brought no answer: type and message, no traceback."""
     paid = isinstance(failure, Fault) and failure.paid
     line: Line = {"k": "fail", **place(key), "n": attempt, "kind": failure.kind, "message": failure.message[:500]}
-    return {**line, "status": failure.status, "paid": paid}
+    line["paid"] = paid
+    if failure.status is not None:
+        line["status"] = failure.status
+    return line
 
 
 def answer_of(line: Mapping[str, Any]) -> Answer:
@@ -99,7 +104,7 @@ def answer_of(line: Mapping[str, Any]) -> Answer:
     return Answer(
         text=line["text"],
         model=line["model"],
-        usage=None if line["usage"] is None else Usage(**line["usage"]),
+        usage=Usage(**line["usage"]) if "usage" in line else None,
         finish=line.get("finish", "stop"),
         detail=line.get("detail", ""),
         reasoning=line.get("reasoning", ""),

@@ -6,8 +6,12 @@ from collections import Counter
 from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import Final
 
 from ..adapters.base import Answer, Fatal, Fault
+
+CROWD: Final = 50
+LINGER: Final = 0.005
 
 
 @dataclass(slots=True)
@@ -41,6 +45,10 @@ class Progress:
     def of(self, model: str) -> ModelProgress:
         """Return the counts of `model`."""
         return self.models.setdefault(model, ModelProgress())
+
+    def linger(self) -> float:
+        """Return how long the journal's next group should wait for company, in seconds: worth it when many come."""
+        return LINGER if sum(counts.on_the_wire for counts in self.models.values()) >= CROWD else 0.0
 
     @contextmanager
     def on_the_wire(self, model: str) -> Generator[None]:

@@ -11,6 +11,8 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Final, Literal
 
+import msgspec
+
 from ..adapters.base import ConfigurationError, Json
 from .budget import Budget
 from .calls import Calls
@@ -26,7 +28,7 @@ from .manifest import open_or_create
 from .progress import Progress
 from .retries import Retries
 from .routes import Routes, open_routes
-from .scheduler import Scheduler
+from .scheduler import Scheduler, Talk
 from .spec import Spec
 from .turnstile import Purse
 from .unit import Experiment, Unit
@@ -110,20 +112,19 @@ async def execute(
 
 
 @asynccontextmanager
-async def _open(
-    spec: Spec, experiment: Experiment, folder: Path
-) -> AsyncGenerator[tuple[Live, Journal, Callable[[Unit], object]]]:
+async def _open(spec: Spec, experiment: Experiment, folder: Path) -> AsyncGenerator[tuple[Live, Journal, Talk]]:
     """Open everything a run stands on, in the order in which it can be refused; close it in reverse."""
     settings = spec.settings
     async with AsyncExitStack() as stack:
         stack.enter_context(RunLock(folder))
-        manifest = open_or_create(folder, identity(spec, experiment), {})
+        manifest = open_or_create(folder, identity(spec, experiment), {"spec": msgspec.to_builtins(spec)})
         budget = Budget(cap=Decimal(settings.max_cost) if settings.max_cost else None)
         ledger = Ledger(budget)
-        journal = Journal.open(folder / "journal.jsonl", visitors=[ledger.visit])
+        progress = Progress()
+        journal = Journal.open(folder / "journal.jsonl", visitors=[ledger.visit], linger=progress.linger)
         stack.callback(journal.close)
         ledger.close()
-        closing, progress, purse = Closing(), Progress(), Purse(budget)
+        closing, purse = Closing(), Purse(budget)
         routes = open_routes(spec, purse, loop_time, journal.append)
         stack.push_async_callback(routes.aclose)
         closing.listeners.append(routes.close_turnstiles)
