@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from types import TracebackType
 from typing import Final
 
@@ -150,8 +151,9 @@ class SimulatedServer:
 
 def _write(process: subprocess.Popen[bytes], line: bytes) -> None:
     assert process.stdin is not None
-    process.stdin.write(line)
-    process.stdin.flush()
+    with suppress(BrokenPipeError):  # It has died already; what it said, or did not, tells why.
+        process.stdin.write(line)
+        process.stdin.flush()
 
 
 def _read_line(process: subprocess.Popen[bytes], deadline: float) -> str:
@@ -170,7 +172,8 @@ def _read_line(process: subprocess.Popen[bytes], deadline: float) -> str:
 def _end(process: subprocess.Popen[bytes], grace: float) -> None:
     for pipe in (process.stdin, process.stdout):
         if pipe is not None:
-            pipe.close()
+            with suppress(BrokenPipeError):
+                pipe.close()
     try:
         process.wait(grace)
     except subprocess.TimeoutExpired:

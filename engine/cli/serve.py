@@ -3,34 +3,44 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from .arguments import assignment, at_least
+
 if TYPE_CHECKING:
     from ...adapters.simulated.config import Config
+    from ..benchmark import Subparsers
 
 
-def add_parser(
-    subparsers: argparse._SubParsersAction[argparse.ArgumentParser],  # pyright: ignore[reportPrivateUsage]
-) -> None:
-    """Add the command's options."""
-    parser = subparsers.add_parser(
-        "serve", help="run the simulated provider on its own", description="Run the simulated provider until Ctrl-C."
+def add_parser(commands: Subparsers, words: Sequence[str]) -> None:
+    """Add `serve`."""
+    parser = commands.add_parser(
+        "serve",
+        help="the simulated provider on its own",
+        description="Serve simulated models on loopback until Ctrl-C. docs/simulated-provider.md has all settings.",
     )
     parser.add_argument("--host", help="address to bind (default 127.0.0.1)")
-    parser.add_argument("--port", type=int, help="port to bind; 0 takes a free one (default 8377)")
+    parser.add_argument("--port", type=at_least(0), help="port to bind; 0 takes a free one (default 8377)")
     parser.add_argument("--allow-remote", action="store_true", default=None, help="allow a host that is not loopback")
     parser.add_argument("--config", type=Path, metavar="FILE", help="TOML or JSON; the options here override it")
     parser.add_argument("--seed", type=int, help="seeds mistakes, faults and latencies (default 0)")
     parser.add_argument("--latency", metavar="SPEC", help="seconds, uniform:LOW:HIGH or lognormal:MEDIAN:SIGMA")
-    parser.add_argument("--rpm", type=int, help="requests per minute")
-    parser.add_argument("--tpm", type=int, help="tokens per minute")
-    parser.add_argument("--concurrent", type=int, help="calls in flight")
+    parser.add_argument("--rpm", type=at_least(1), metavar="N", help="requests per minute")
+    parser.add_argument("--tpm", type=at_least(1), metavar="N", help="tokens per minute")
+    parser.add_argument("--concurrent", type=at_least(1), metavar="N", help="calls in flight")
     for name, example in (("fault", "429=0.05"), ("mistake", "wrong=0.1")):
         parser.add_argument(
-            f"--{name}", action="append", default=[], metavar="KIND=RATE", help=f"such as {example}; may be repeated"
+            f"--{name}",
+            dest=f"{name}s",
+            action="append",
+            type=assignment,
+            default=[],
+            metavar="KIND=RATE",
+            help=f"such as {example}; may be repeated",
         )
+    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -54,8 +64,8 @@ def configuration(args: argparse.Namespace) -> Config:
         "seed": args.seed,
         "latency": args.latency,
         "limits": _over(base.limits, limits),
-        "faults": _over(base.faults, _rates("fault", args.fault)),
-        "mistakes": _over(base.mistakes, _rates("mistake", args.mistake)),
+        "faults": _over(base.faults, dict(args.faults)),
+        "mistakes": _over(base.mistakes, dict(args.mistakes)),
     }
     return configured(_over(base, given) or {})
 
@@ -66,15 +76,3 @@ def _over(base: object, given: Mapping[str, object]) -> dict[str, object] | None
 
     plain: dict[str, object] = {} if base is None else msgspec.to_builtins(base)
     return {**plain, **{name: value for name, value in given.items() if value is not None}} or None
-
-
-def _rates(option: str, values: Iterable[str]) -> dict[str, object]:
-    from ...adapters.base import ConfigurationError
-
-    rates: dict[str, object] = {}
-    for value in values:
-        kind, equals, rate = value.partition("=")
-        if not equals:
-            raise ConfigurationError(f"--{option} {value}: give KIND=RATE, such as --{option} {kind}=0.05.")
-        rates[kind] = rate
-    return rates

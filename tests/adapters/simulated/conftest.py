@@ -13,15 +13,7 @@ import pytest
 from turntide.adapters.simulated.config import configured
 from turntide.adapters.simulated.server import serve
 
-
-class FakeClock:
-    """Time that moves when it is told to."""
-
-    def __init__(self) -> None:
-        self.now = 1000.0
-
-    def __call__(self) -> float:
-        return self.now
+from ...support.time import HandClock
 
 
 @dataclass
@@ -79,5 +71,5 @@ async def start() -> AsyncIterator[Start]:
 
 
 @pytest.fixture
-def clock() -> FakeClock:
-    return FakeClock()
+def clock() -> HandClock:
+    return HandClock()

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import get_args
 
 import pytest
-
 from turntide.adapters.simulated.config import Behaviour, Config, Fault, Limits, Mistake, ModelConfig
 from turntide.adapters.simulated.limits import Clock
 from turntide.adapters.simulated.tally import Tally

@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING
 import httpx
 import pytest
 
+from ...support.time import HandClock
+
 if TYPE_CHECKING:
-    from .conftest import Client, FakeClock, Start
+    from .conftest import Client, Start
 
 BODY = json.dumps({"model": "echo", "messages": [{"role": "user", "content": "hello"}]}).encode()
 
@@ -148,7 +150,7 @@ async def test_keys_lengths_quotas_and_unknown_models_are_refused_in_the_provide
     assert await refused(await start(key="right")) == (401, "invalid_api_key")
 
 
-async def test_limits_are_told_in_headers_and_kept(start: Start, clock: FakeClock) -> None:
+async def test_limits_are_told_in_headers_and_kept(start: Start, clock: HandClock) -> None:
     client = await start(limits={"requests_per_minute": 2, "tokens_per_minute": 1000}, clock=clock)
     first = await client.ask("x" * 40, max_tokens=50)
     assert first.headers["x-ratelimit-limit-requests"] == "2"

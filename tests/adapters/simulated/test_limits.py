@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from math import isclose
-from typing import Protocol
 
 import pytest
 from hypothesis import given
@@ -12,22 +11,11 @@ from turntide.adapters.simulated.config import Limits
 from turntide.adapters.simulated.failure import Failure
 from turntide.adapters.simulated.limits import Allowance, Gate
 
-
-class Clock(Protocol):
-    now: float
-
-    def __call__(self) -> float: ...
-
-
-class Ticker:
-    now = 0.0
-
-    def __call__(self) -> float:
-        return self.now
+from ...support.time import HandClock
 
 
 @pytest.mark.parametrize("limit", [1, 7, 60, 600, 35_000])
-def test_exactly_a_minutes_worth_passes_at_once(limit: int, clock: Clock) -> None:
+def test_exactly_a_minutes_worth_passes_at_once(limit: int, clock: HandClock) -> None:
     gate = Gate(Limits(requests_per_minute=limit), clock)
     for _ in range(limit):
         gate.enter(0)
@@ -36,7 +24,7 @@ def test_exactly_a_minutes_worth_passes_at_once(limit: int, clock: Clock) -> Non
     assert isclose(caught.value.retry_after or 0, 60 / limit, abs_tol=1e-6)
 
 
-def test_the_wait_that_a_refusal_names_is_enough_and_not_more(clock: Clock) -> None:
+def test_the_wait_that_a_refusal_names_is_enough_and_not_more(clock: HandClock) -> None:
     gate = Gate(Limits(requests_per_minute=60, tokens_per_minute=600), clock)
     gate.enter(600)
     with pytest.raises(Failure) as caught:
@@ -50,7 +38,7 @@ def test_the_wait_that_a_refusal_names_is_enough_and_not_more(clock: Clock) -> N
     gate.enter(100)
 
 
-def test_a_refused_request_costs_nothing(clock: Clock) -> None:
+def test_a_refused_request_costs_nothing(clock: HandClock) -> None:
     gate = Gate(Limits(requests_per_minute=10, tokens_per_minute=100), clock)
     gate.enter(100)
     for _ in range(50):
@@ -59,7 +47,7 @@ def test_a_refused_request_costs_nothing(clock: Clock) -> None:
     assert {hint.resource: hint.remaining for hint in gate.hints()} == {"requests": 9, "tokens": 0}
 
 
-def test_tokens_are_settled_to_what_was_used(clock: Clock) -> None:
+def test_tokens_are_settled_to_what_was_used(clock: HandClock) -> None:
     gate = Gate(Limits(tokens_per_minute=1000), clock)
     gate.enter(900)
     gate.settle(900, 300)
@@ -68,7 +56,7 @@ def test_tokens_are_settled_to_what_was_used(clock: Clock) -> None:
     assert isclose(hint.reset or 0, 18)
 
 
-def test_a_cost_above_the_whole_allowance_passes_when_it_is_full(clock: Clock) -> None:
+def test_a_cost_above_the_whole_allowance_passes_when_it_is_full(clock: HandClock) -> None:
     gate = Gate(Limits(tokens_per_minute=100), clock)
     gate.enter(5000)
     with pytest.raises(Failure) as caught:
@@ -78,7 +66,7 @@ def test_a_cost_above_the_whole_allowance_passes_when_it_is_full(clock: Clock) -
     gate.enter(1)
 
 
-def test_a_short_window_enforces_the_limit_second_by_second(clock: Clock) -> None:
+def test_a_short_window_enforces_the_limit_second_by_second(clock: HandClock) -> None:
     gate = Gate(Limits(requests_per_minute=600, window=1.0), clock)
     for _ in range(10):
         gate.enter(0)
@@ -89,7 +77,7 @@ def test_a_short_window_enforces_the_limit_second_by_second(clock: Clock) -> Non
         gate.enter(0)
 
 
-def test_calls_in_flight_are_bounded_until_one_leaves(clock: Clock) -> None:
+def test_calls_in_flight_are_bounded_until_one_leaves(clock: HandClock) -> None:
     gate = Gate(Limits(concurrent=2), clock)
     gate.enter(0)
     gate.enter(0)
@@ -99,7 +87,7 @@ def test_calls_in_flight_are_bounded_until_one_leaves(clock: Clock) -> None:
     gate.enter(0)
 
 
-def test_a_quota_ends_for_good_after_so_many_answers(clock: Clock) -> None:
+def test_a_quota_ends_for_good_after_so_many_answers(clock: HandClock) -> None:
     gate = Gate(Limits(quota=1), clock)
     gate.enter(0)
     gate.settle(0, 0)
@@ -116,7 +104,7 @@ def test_a_quota_ends_for_good_after_so_many_answers(clock: Clock) -> None:
 def test_no_window_lets_more_through_than_one_burst_and_its_refill(
     per_minute: int, arrivals: list[tuple[float, int]]
 ) -> None:
-    clock = Ticker()
+    clock = HandClock()
     allowance = Allowance(per_minute, 60.0, clock)
     passed: list[tuple[float, int]] = []
     for gap, cost in arrivals:
@@ -132,7 +120,7 @@ def test_no_window_lets_more_through_than_one_burst_and_its_refill(
 
 @given(st.integers(1, 1000), st.lists(st.integers(1, 200), min_size=1, max_size=40))
 def test_whoever_waits_as_told_is_let_through(per_minute: int, costs: list[int]) -> None:
-    clock = Ticker()
+    clock = HandClock()
     allowance = Allowance(per_minute, 60.0, clock)
     for cost in costs:
         clock.now += allowance.wait(cost)

@@ -13,18 +13,12 @@ import pytest
 from turntide.adapters.base import ConfigurationError
 from turntide.engine.cli import serve
 
-MAIN = """
-import argparse, sys
-from turntide.engine.cli import serve
-parser = argparse.ArgumentParser()
-serve.add_parser(parser.add_subparsers())
-sys.exit(serve.run(parser.parse_args(["serve", "--port", "0"])))
-"""
+MAIN = "import sys; from turntide.engine.cli import main; sys.exit(main())"
 
 
 def parsed(*options: str) -> argparse.Namespace:
     parser = argparse.ArgumentParser()
-    serve.add_parser(parser.add_subparsers())
+    serve.add_parser(parser.add_subparsers(), options)
     return parser.parse_args(["serve", *options])
 
 
@@ -48,11 +42,9 @@ def test_without_options_it_is_a_faultless_server_on_its_usual_port() -> None:
 @pytest.mark.parametrize(
     "options",
     [
-        ("--fault", "429"),
         ("--fault", "429=often"),
         ("--fault", "418=0.1"),
         ("--mistake", "wrong=-1"),
-        ("--rpm", "-5"),
         ("--port", "70000"),
         ("--latency", "slow"),
         ("--config", "nowhere.toml"),
@@ -63,9 +55,19 @@ def test_what_cannot_be_served_is_a_plain_error(options: tuple[str, ...]) -> Non
         serve.configuration(parsed(*options))
 
 
+@pytest.mark.parametrize("options", [("--fault", "429"), ("--rpm", "-5"), ("--port", "x")])
+def test_what_cannot_be_read_is_a_usage_error(options: tuple[str, ...]) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        parsed(*options)
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_it_says_one_line_when_ready_and_stops_cleanly(number: signal.Signals) -> None:
-    with subprocess.Popen([sys.executable, "-c", MAIN], stdout=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(
+        [sys.executable, "-c", MAIN, "serve", "--port", "0"],
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as process:
         assert process.stdout is not None
         line = process.stdout.readline()
         base_url = line.split()[-1]
