@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import random
 import sqlite3
+from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -15,6 +16,11 @@ if TYPE_CHECKING:
 
 QUERIES = ("SELECT 1;", "WITH a AS (SELECT 2 AS x) SELECT x FROM a -- done", "select 'it''s', 2 order by 1")
 EVERY_KIND = "wrong=0.1&preamble=0.1&fence=0.1&syntax=0.1&empty=0.1&cut=0.1&refuse=0.1&filter=0.1"
+
+
+def rows(query: str) -> list[tuple[object, ...]]:
+    with closing(sqlite3.connect(":memory:")) as database:
+        return database.execute(query).fetchall()
 
 
 async def test_equal_requests_get_equal_bytes_in_any_order_through_faults_and_retries(start: Start) -> None:
@@ -62,7 +68,7 @@ async def test_the_requests_own_seed_is_part_of_the_prompt(start: Start) -> None
 @pytest.mark.parametrize("query", QUERIES)
 async def test_a_wrong_query_runs_and_loses_its_rows(start: Start, query: str) -> None:
     client = await start()
-    assert sqlite3.connect(":memory:").execute(await client.text(query, model="echo?wrong=1")).fetchall() == []
+    assert rows(await client.text(query, model="echo?wrong=1")) == []
 
 
 @pytest.mark.parametrize("query", QUERIES)
@@ -71,7 +77,7 @@ async def test_a_garbled_query_still_begins_like_one_and_does_not_parse(start: S
     garbled = await client.text(query, model="echo?syntax=1")
     assert garbled[:4] == query[:4]
     with pytest.raises(sqlite3.OperationalError, match=r"syntax error|unrecognized token"):
-        sqlite3.connect(":memory:").execute(garbled)
+        rows(garbled)
 
 
 async def test_each_mistake_shows_itself(start: Start) -> None:
