@@ -196,23 +196,37 @@ class WireFormat(Protocol):
 class Provider:
     """A host that can be named in `provider/model`: what an entry point in `turntide.adapters` loads to.
 
-    Key and base URL come from the first of the named environment variables that is set.
+    Key and base URL come from the first of the named environment variables that is set. A free provider may do
+    without a key.
     """
 
     name: str
     wire: WireFormat
-    base_url: str
+    base_url: str = ""
     key_variables: tuple[str, ...] = ()
     url_variables: tuple[str, ...] = ()
     free: bool = False
 
     def account(self, environ: Mapping[str, str]) -> Account:
         """Return the account that `environ` describes, or raise ConfigurationError that names the variable."""
-        url = next((environ[name] for name in self.url_variables if environ.get(name)), self.base_url)
-        key = next((environ[name] for name in self.key_variables if environ.get(name)), "")
-        if self.key_variables and not key:
+        url = _first(environ, self.url_variables) or self.base_url
+        if not url.startswith(("http://", "https://")):
+            raise ConfigurationError(
+                f"{self.name}: the base URL must begin with http:// or https://. Set {' or '.join(self.url_variables)}."
+            )
+        key = _first(environ, self.key_variables)
+        if self.key_variables and not key and not self.free:
             raise ConfigurationError(f"{self.name}: no key. Set {' or '.join(self.key_variables)} in the environment.")
+        if not (key.isascii() and key.isprintable()):
+            raise ConfigurationError(
+                f"{self.name}: the key in {' or '.join(self.key_variables)} holds characters that no header can carry."
+            )
         return Account(provider=self.name, base_url=url.rstrip("/"), key=Secret(key))
+
+
+def _first(environ: Mapping[str, str], names: tuple[str, ...]) -> str:
+    """Return the first of the variables that is set, without the white space that pasting leaves."""
+    return next((value for name in names if (value := environ.get(name, "").strip())), "")
 
 
 class TransportFault(Exception):

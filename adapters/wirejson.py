@@ -1,0 +1,64 @@
+"""JSON as it really travels: orjson where it can, the standard library for what orjson refuses.
+
+orjson raises on a lone surrogate, on integers over 64 bits and on NaN. A model can write the first in the middle of a
+good answer (half an emoji at a cut), and such an answer was paid for: it must not pass for a broken reply.
+"""
+
+from __future__ import annotations
+
+import json
+
+import orjson
+
+from .base import Json
+
+
+def encode(value: Json) -> bytes:
+    """Return `value` as JSON in the order of its keys; lone surrogates are written as escapes."""
+    try:
+        return orjson.dumps(value)
+    except TypeError:
+        return json.dumps(value, separators=(",", ":")).encode("ascii")
+
+
+def decode(data: bytes) -> Json:
+    """Return the value that `data` holds, or raise ValueError."""
+    try:
+        return orjson.loads(data)
+    except orjson.JSONDecodeError:
+        pass
+    try:
+        return json.loads(data)
+    except RecursionError:
+        raise ValueError("JSON nested too deep") from None
+
+
+def canonical(value: Json) -> Json:
+    """Return `value` with the keys of every object sorted, so that equal values encode to equal bytes."""
+    if isinstance(value, dict):
+        return {key: canonical(value[key]) for key in sorted(value)}
+    if isinstance(value, list):
+        return [canonical(item) for item in value]
+    return value
+
+
+def as_object(value: Json) -> dict[str, Json]:
+    """Return `value` if it is an object, else an empty one."""
+    return value if isinstance(value, dict) else {}
+
+
+def as_list(value: Json) -> list[Json]:
+    """Return `value` if it is an array, else an empty one."""
+    return value if isinstance(value, list) else []
+
+
+def as_text(value: Json) -> str:
+    """Return `value` if it is a string, else an empty one."""
+    return value if isinstance(value, str) else ""
+
+
+def as_count(value: Json) -> int | None:
+    """Return `value` if it can count tokens (a whole number from 0 to 10¹²), else None."""
+    if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= 10**12:
+        return value
+    return None
