@@ -1,0 +1,164 @@
+"""What calls cost: dated, sourced prices as validated data, and the upper bound that a budget reserves.
+
+`prices.toml` beside this file is the table that ships; a user's file of the same form goes before it. Amounts are USD
+per million tokens in Decimal, and stay Decimal to the end.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from datetime import date
+from decimal import Decimal
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+import msgspec
+
+from .base import ConfigurationError, Usage
+
+SHIPPED = Path(__file__).with_name("prices.toml")
+
+_MILLION = Decimal(1_000_000)
+_DATED = re.compile(r"-(\d{4}-\d{2}-\d{2}|\d{8}|\d{4}|latest)$")
+
+
+class UnknownPrice(ConfigurationError):
+    """A cap on the money needs a price, and the tables have none for this model."""
+
+    def __init__(self, model: str, why: str) -> None:
+        super().__init__(f"{model}: {why}. Give its price in a file (--prices FILE), or run without a cap.")
+
+
+class Rates(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """USD per million tokens by class. A class without a rate of its own costs what plain input does."""
+
+    input: Decimal
+    output: Decimal
+    cached_input: Decimal | None = None
+    cache_write: Decimal | None = None
+
+    def __post_init__(self) -> None:
+        for rate in (self.input, self.output, self.cached_input, self.cache_write):
+            if rate is not None and not (rate.is_finite() and rate >= 0):
+                raise ValueError(f"a rate is a number from 0 up, not {rate}")
+
+    def cost(self, usage: Usage) -> Decimal:
+        """Return the USD that `usage` costs."""
+        plain = usage.input_tokens - usage.cached_tokens - usage.cache_write_tokens
+        cached = self.input if self.cached_input is None else self.cached_input
+        written = self.input if self.cache_write is None else self.cache_write
+        whole = (
+            self.input * plain
+            + cached * usage.cached_tokens
+            + written * usage.cache_write_tokens
+            + self.output * usage.output_tokens
+        )
+        return whole / _MILLION
+
+    def most(self, input_tokens: int, output_tokens: int) -> Decimal:
+        """Return the USD that so many tokens can cost at most, whatever class the input falls into."""
+        dearest = max(self.input, self.cached_input or self.input, self.cache_write or self.input)
+        return (dearest * input_tokens + self.output * output_tokens) / _MILLION
+
+
+class LongContext(Rates, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The rates of the whole call when its input exceeds `above` tokens."""
+
+    above: int
+
+
+class Price(Rates, frozen=True, kw_only=True, rename={"since": "from"}, forbid_unknown_fields=True):
+    """What the models named by `models` cost from the day `since` on; `source` says where that was read, and when.
+
+    `models` are `provider/id`, with `*` for any run of characters. `max_output` is the documented maximum of output
+    tokens, the bound where a call sends no `max_tokens`.
+    """
+
+    models: tuple[str, ...]
+    since: date
+    source: str
+    max_output: int | None = None
+    long: LongContext | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not self.models or not self.source:
+            raise ValueError("a price names its models and its source")
+        if self.max_output is not None and self.max_output < 1:
+            raise ValueError("max_output is at least 1")
+
+    def cost(self, usage: Usage) -> Decimal:
+        """Return the USD that a call with `usage` costs."""
+        if self.long is not None and usage.input_tokens > self.long.above:
+            return self.long.cost(usage)
+        return super().cost(usage)
+
+    def worst_case(self, body_bytes: int, max_output_tokens: int | None = None) -> Decimal:
+        """Return an upper bound in USD for a request of `body_bytes` bytes.
+
+        Every byte counts as a token of the dearest input class, and the output as `max_output_tokens`, reasoning
+        inside it (where that is None, `max_output`). The JSON around each message outweighs the tokens that a chat
+        template adds. Raises UnknownPrice when nothing bounds the output.
+        """
+        output = self.max_output if max_output_tokens is None else max_output_tokens
+        if output is None:
+            raise UnknownPrice(self.models[0], "its largest output is not documented, so that a cap needs max_tokens")
+        bound = self.most(body_bytes, output)
+        if self.long is not None and body_bytes > self.long.above:
+            bound = max(bound, self.long.most(body_bytes, output))
+        return bound
+
+
+FREE = Price(models=("*",), since=date.min, source="a free provider", input=Decimal(0), output=Decimal(0), max_output=1)
+"""The price at a provider that bills nothing."""
+
+
+class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    price: tuple[Price, ...]
+
+
+class PriceTable:
+    """Prices by model and day; earlier files go before later ones."""
+
+    def __init__(self, files: Sequence[Sequence[Price]]) -> None:
+        self._files = files
+
+    @classmethod
+    def load(cls, *own: Path) -> PriceTable:
+        """Return the table that ships, with the user's `own` files before it; ConfigurationError names a bad one."""
+        return cls([_read(path) for path in (*own, SHIPPED)])
+
+    def price(self, model: str, on: date, *, free: bool = False) -> Price:
+        """Return what `model` (`provider/id`) costs on the day `on`, or raise UnknownPrice.
+
+        A user's price holds for a `free` provider too; without one it costs nothing. The longest pattern that matches
+        wins, an id as written before its family (the id without a date at its end), and of one pattern the newest that
+        has begun.
+        """
+        for prices in self._files:
+            for name in dict.fromkeys((model, _DATED.sub("", model))):
+                if found := _best(prices, name, on):
+                    return found
+        if free:
+            return FREE
+        raise UnknownPrice(model, f"no price is known on {on}")
+
+
+def _best(prices: Iterable[Price], name: str, on: date) -> Price | None:
+    fitting = [
+        (len(pattern), price.since, price)
+        for price in prices
+        for pattern in price.models
+        if price.since <= on and fnmatchcase(name, pattern)
+    ]
+    return max(fitting, key=lambda fit: fit[:2])[2] if fitting else None
+
+
+def _read(path: Path) -> tuple[Price, ...]:
+    try:
+        return msgspec.toml.decode(path.read_bytes(), type=_File).price
+    except OSError as error:
+        raise ConfigurationError(f"the price file {path} cannot be read: {error.strerror}") from None
+    except (msgspec.MsgspecError, ValueError) as error:
+        raise ConfigurationError(f"the price file {path} is not valid: {error}") from None
