@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import traceback
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -91,14 +92,18 @@ def identity(spec: Spec, experiment: Experiment) -> dict[str, Json]:
 
 
 async def execute(
-    spec: Spec, experiment: Experiment, folder: Path, observe: Callable[[Live], None] = lambda live: None
+    spec: Spec,
+    experiment: Experiment,
+    folder: Path,
+    observe: Callable[[Live], None] = lambda live: None,
+    environ: Mapping[str, str] = os.environ,
 ) -> Summary:
     """Run `spec` in `folder` to its end, or to where it must stop; run again, it goes on from there.
 
-    `observe` is called once, when everything stands and nothing was sent. Raises ConfigurationError (the user can
-    mend it) and RunError (the folder cannot be trusted, or the run has diverged).
+    `observe` is called once, when everything stands and nothing was sent; keys and base URLs come from `environ`.
+    Raises ConfigurationError (the user can mend it) and RunError (the folder cannot be trusted, or the run has diverged).
     """
-    async with _open(spec, experiment, folder) as (live, journal, talk):
+    async with _open(spec, experiment, folder, environ) as (live, journal, talk):
         observe(live)
         scheduler = Scheduler(experiment, journal, talk, live.progress, live.closing)
         windows = {model.name: spec.settings.concurrency for model in spec.models}
@@ -112,7 +117,9 @@ async def execute(
 
 
 @asynccontextmanager
-async def _open(spec: Spec, experiment: Experiment, folder: Path) -> AsyncGenerator[tuple[Live, Journal, Talk]]:
+async def _open(
+    spec: Spec, experiment: Experiment, folder: Path, environ: Mapping[str, str]
+) -> AsyncGenerator[tuple[Live, Journal, Talk]]:
     """Open everything a run stands on, in the order in which it can be refused; close it in reverse."""
     settings = spec.settings
     async with AsyncExitStack() as stack:
@@ -125,7 +132,7 @@ async def _open(spec: Spec, experiment: Experiment, folder: Path) -> AsyncGenera
         stack.callback(journal.close)
         ledger.close()
         closing, purse = Closing(), Purse(budget)
-        routes = open_routes(spec, purse, loop_time, journal.append)
+        routes = open_routes(spec, purse, loop_time, journal.append, environ)
         stack.push_async_callback(routes.aclose)
         closing.listeners.append(routes.close_turnstiles)
         executor = await stack.enter_async_context(

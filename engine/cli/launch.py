@@ -4,23 +4,27 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import signal
 import sys
-from collections.abc import Coroutine
-from contextlib import AsyncExitStack
+from collections.abc import AsyncGenerator, Coroutine, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 from ...adapters.base import ConfigurationError
 from .. import registry
 from ..benchmark import Benchmark
 from ..errors import Unfinished
-from ..manifest import canonical, text_digest
+from ..journal import canonical
+from ..manifest import text_digest
 from ..run import Live, Summary, execute, identity
 from ..spec import Spec
 from .show import Show, summary_json, summary_text
 
 T = TypeVar("T")
+
+SIMULATED_URL: Final = "TURNTIDE_SIM_BASE_URL"
 
 
 def launch(spec: Spec, *, dry: bool = False, as_json: bool = False) -> int:
@@ -53,7 +57,7 @@ def benchmark_of(spec: Spec) -> Benchmark:
 
 async def _launch(spec: Spec) -> Summary:
     async with AsyncExitStack() as stack:
-        await stack.enter_async_context(simulated_provider(spec))
+        environ = await stack.enter_async_context(simulated_provider(spec))
         experiment = await stack.enter_async_context(
             benchmark_of(spec).open(spec.options, seed=spec.seed, limit=spec.limit)
         )
@@ -67,9 +71,24 @@ async def _launch(spec: Spec) -> Summary:
             show.watch(live)
 
         try:
-            return await execute(spec, experiment, folder, observe)
+            return await execute(spec, experiment, folder, observe, environ)
         finally:
             await show.aclose()
+
+
+@asynccontextmanager
+async def simulated_provider(spec: Spec) -> AsyncGenerator[Mapping[str, str]]:
+    """Yield the environment of the run; one that names simulated models and no server for them gets one of its own."""
+    if os.environ.get(SIMULATED_URL) or not any(model.id.startswith("sim/") for model in spec.models):
+        yield os.environ
+        return
+    from ...adapters.simulated import SimulatedServer
+
+    server = await asyncio.to_thread(SimulatedServer.start)
+    try:
+        yield {**os.environ, SIMULATED_URL: server.base_url}
+    finally:
+        await asyncio.to_thread(server.stop)
 
 
 def default_folder(spec: Spec, digest: str) -> Path:

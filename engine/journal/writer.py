@@ -20,11 +20,12 @@ def at_once() -> float:
 
 @dataclass(frozen=True, slots=True)
 class Statistics:
-    """Lines taken, groups and bytes made durable since the opening; lines per group is what a linger buys."""
+    """What this writer has made durable (lines per group is what the linger buys), and how many wait for the disk."""
 
     lines: int
     groups: int
     bytes: int
+    waiting: int
 
 
 class Writer:
@@ -95,7 +96,7 @@ class Writer:
 
     def statistics(self) -> Statistics:
         """Return the counts so far."""
-        return Statistics(lines=self._lines, groups=self._groups, bytes=self._bytes)
+        return Statistics(self._lines, self._groups, self._bytes, len(self._waiting))
 
     def close(self) -> None:
         """Write what is left and take no more; blocks for that last group, and works without a running loop.

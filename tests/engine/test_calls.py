@@ -14,15 +14,8 @@ from turntide.engine.journal import scan
 from turntide.engine.limits.account import Limits
 from turntide.engine.retries import Retries
 
-from ..support.provider import Bench, Reaction, ScriptedProvider, bench, fatal, fault, good, shuffled_latency
+from ..support.provider import Bench, Reaction, ScriptedProvider, bench, fatal, fault, good, shuffled_latency, writing
 from ..support.time import run_jumping
-
-
-def _writing() -> bool:
-    """Whether a journal's thread may be at work: time then stands still (see JumpingLoop)."""
-    import threading
-
-    return any(thread.name.startswith("journal") for thread in threading.enumerate())
 
 
 async def _all(setup: Bench, count: int) -> list[Answer | BaseException]:
@@ -82,7 +75,7 @@ def test_a_server_that_never_answers_ends_within_attempts_times_the_time_out(tmp
                 await setup.ask("u")
             return asyncio.get_running_loop().time() - began
 
-    assert run_jumping(main(), _writing) < 10 * 4 + 5
+    assert run_jumping(main(), writing) < 10 * 4 + 5
 
 
 def test_rate_limits_have_a_cap_of_their_own_and_never_eat_the_retries_of_faults(tmp_path: Path) -> None:
@@ -92,7 +85,7 @@ def test_rate_limits_have_a_cap_of_their_own_and_never_eat_the_retries_of_faults
             await setup.ask("u")
         return len(scripted.sends)
 
-    assert run_jumping(main(), _writing) == 21
+    assert run_jumping(main(), writing) == 21
 
 
 def test_nobody_comes_back_before_the_server_asked(tmp_path: Path) -> None:
@@ -108,7 +101,7 @@ def test_nobody_comes_back_before_the_server_asked(tmp_path: Path) -> None:
         async with bench(tmp_path, ScriptedProvider(react), limits=Limits(in_flight=8, adaptive=False)) as setup:
             await _all(setup, 40)
 
-    run_jumping(main(), _writing)
+    run_jumping(main(), writing)
     pause_began = times[7] + 0.01
     assert min(times[8:]) >= pause_began + 30 - 0.02
 
@@ -123,7 +116,7 @@ def test_a_retry_after_beyond_the_ceiling_parks_the_model(tmp_path: Path) -> Non
                 await setup.ask("v")
         return stop.value.why, len(scripted.sends)
 
-    assert run_jumping(main(), _writing) == ("model", 1)
+    assert run_jumping(main(), writing) == ("model", 1)
 
 
 async def test_a_bad_key_stops_the_model_once_with_a_plain_message(tmp_path: Path) -> None:
@@ -187,8 +180,7 @@ async def test_a_call_that_was_cut_on_the_wire_stays_exposed_after_a_crash(tmp_p
     scripted = ScriptedProvider(lambda n, body: good(), latency=lambda: 3600.0)
     async with bench(tmp_path, scripted, cap="1") as setup:
         task = asyncio.create_task(setup.ask("u"))
-        while not scripted.sends:
-            await asyncio.sleep(0.001)
+        await scripted.reached(1)
         task.cancel()
         await asyncio.gather(task, return_exceptions=True)
         assert setup.budget.exposed == Decimal("0.05")
@@ -201,8 +193,7 @@ async def test_draining_lets_calls_in_flight_land_and_turns_the_rest_away(tmp_pa
     scripted = ScriptedProvider(lambda n, body: good(), latency=lambda: 0.05)
     async with bench(tmp_path, scripted, limits=Limits(in_flight=5, adaptive=False)) as setup:
         asking = asyncio.create_task(_all(setup, 50))
-        while len(scripted.sends) < 5:
-            await asyncio.sleep(0.001)
+        await scripted.reached(5)
         setup.closing.begin(Unfinished("draining", "interrupted"))
         ended = await asking
     assert sum(isinstance(answer, Answer) for answer in ended) == 5
@@ -221,7 +212,7 @@ def test_draining_wakes_who_is_backing_off(tmp_path: Path) -> None:
             await asyncio.gather(task, return_exceptions=True)
             return loop.time() - began
 
-    assert run_jumping(main(), _writing) < 0.1
+    assert run_jumping(main(), writing) < 0.1
 
 
 async def test_the_throttle_paces_but_never_reorders(tmp_path: Path) -> None:

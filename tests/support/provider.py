@@ -91,6 +91,12 @@ class ScriptedProvider:
         self.reactions.append(reaction)
         return WireReply(200, {}, str(len(self.reactions) - 1).encode())
 
+    async def reached(self, sends: int) -> None:
+        """Wait until that many questions were sent."""
+        async with asyncio.timeout(10):
+            while len(self.sends) < sends:  # noqa: ASYNC110
+                await asyncio.sleep(0.001)
+
     async def aclose(self) -> None:
         """Nothing to close."""
 
@@ -162,10 +168,10 @@ async def bench(
     budget, progress, closing = Budget(cap=Decimal(cap) if cap else None), Progress(), Closing()
     ledger, purse = Ledger(budget), Purse(budget)
     with Journal.open(folder / "journal.jsonl", visitors=[ledger.visit]) as journal:
+        _open.append(journal)
         ledger.close()
-        turnstile = Turnstile(
-            AccountLimits(limits or Limits(adaptive=False), loop_time, lambda _: None), purse, loop_time
-        )
+        account = AccountLimits(limits or Limits(adaptive=False), loop_time, lambda _: None)
+        turnstile = Turnstile(account, purse, loop_time)
         route = Route(
             label="m",
             name="m",
@@ -189,6 +195,15 @@ async def bench(
         )
         yield Bench(journal, calls, route, budget, closing, progress)
         await journal.durable()
+        _open.remove(journal)
+
+
+def writing() -> bool:
+    """Whether a journal's thread is at work: a jumping clock must then stand still."""
+    return any(journal.statistics().waiting for journal in _open)
+
+
+_open: list[Journal] = []
 
 
 def shuffled_latency(seed: int) -> Callable[[], float]:
