@@ -1,0 +1,35 @@
+"""What must be true of a database file before, and still after, a run."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+from ...adapters.base import ConfigurationError
+
+_MAGIC = b"SQLite format 3\0"
+
+
+def refuse_unclean(path: Path) -> None:
+    """Raise ConfigurationError unless `path` is a SQLite database that nobody is in the middle of writing.
+
+    A `-wal` or `-journal` beside it may hold part of its content, which a connection to the immutable file never sees.
+    """
+    if not path.is_file():
+        raise ConfigurationError(f"{path}: no such database file")
+    with path.open("rb") as file:
+        if file.read(len(_MAGIC)) != _MAGIC:
+            raise ConfigurationError(f"{path}: not a SQLite database")
+    for suffix in ("-wal", "-journal"):
+        beside = path.with_name(path.name + suffix)
+        if beside.exists():
+            raise ConfigurationError(
+                f"{path}: {beside.name} stands beside it, so it is in use or was not closed. "
+                f"Close what writes to it, or open and close it once with sqlite3."
+            )
+
+
+def database_digest(path: Path) -> str:
+    """Return the SHA-256 of the file, in hexadecimal: about 15 ms for 23 MB. It blocks."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
