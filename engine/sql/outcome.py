@@ -22,9 +22,9 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The result of one statement, small whatever the result's size.
 
     `columns` holds their names, each cut to 128 characters; `rows` counts all rows (those fetched, when a bound was
-    hit); `excerpt` holds the first few (bounded in rows and bytes; a cell longer than its share is cut); `digests` maps a comparison's name to a digest of the whole result,
-    equal exactly when the comparison holds, and is empty unless the status is `ok`. Nothing in it depends on how
-    long the statement took.
+    hit); `excerpt` holds the first few (bounded in rows and bytes; a cell longer than its share is cut); `digests`
+    maps a comparison's name to a digest of the whole result, equal exactly when the comparison holds, and is empty
+    unless the status is `ok`. Nothing in it depends on how long the statement took.
     """
 
     status: Status
