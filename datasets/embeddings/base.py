@@ -1,0 +1,61 @@
+"""What an embedder is, and how one is chosen by name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Protocol, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...adapters.base import ConfigurationError, Json
+
+DIMENSIONS = 384
+
+Vector: TypeAlias = NDArray[np.float32]
+"""One unit vector (384,), or a stack of them (n, 384)."""
+
+
+class Embedder(Protocol):
+    """Turns texts into unit vectors. A vector is a pure function of (embedder identity, text)."""
+
+    @property
+    def name(self) -> str:
+        """The name it is chosen and reported by."""
+        ...
+
+    def identity(self) -> dict[str, Json]:
+        """Return what decides the vectors: it goes into the manifest."""
+        ...
+
+    async def embed(self, texts: Sequence[str]) -> Vector:
+        """Return one unit vector per text, (n, 384) float32, in the order of `texts`.
+
+        Raises InfrastructureError when the vectors cannot be had: never an answer that is merely worse.
+        """
+        ...
+
+    async def aclose(self) -> None:
+        """Let go of processes and files."""
+        ...
+
+
+def open_embedder(name: str, environ: Mapping[str, str], folder: Path | None = None) -> Embedder:
+    """Return the embedder called `name`: `minilm`, from `folder` when one is given, or `lexical`.
+
+    Raises ConfigurationError that says what to do when it is unknown or not installed: none stands in for another.
+    """
+    from .lexical import Lexical
+    from .minilm import MiniLM
+
+    if name == "minilm":
+        return MiniLM.open(environ, folder)
+    if name == "lexical":
+        return Lexical()
+    raise ConfigurationError(f"no embedder is called {name!r}. Choose minilm (all-MiniLM-L6-v2) or lexical.")
+
+
+def storable(text: str) -> str:
+    """Return `text` with lone surrogates replaced, so that it can be encoded."""
+    return text.encode("utf-8", "replace").decode()
