@@ -12,13 +12,6 @@ from ..adapters.base import Answer, Json, Message
 from .sql.outcome import Outcome
 
 
-class InfrastructureError(Exception):
-    """Something beside the models failed: a memory server, a worker process. Raised by a benchmark.
-
-    Nothing is scored: the dialogue stays unfinished, like one whose provider failed, and the next `run` finishes it.
-    """
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unit:
     """One dialogue: a session or sample under one condition or protocol, with one model, one repeat.

@@ -32,7 +32,7 @@ class Embedder(Protocol):
     async def embed(self, texts: Sequence[str]) -> Vector:
         """Return one unit vector per text, (n, 384) float32, in the order of `texts`.
 
-        Raises InfrastructureError when the vectors cannot be had: never an answer that is merely worse.
+        Stops the dialogue (Unfinished, infrastructure) when they cannot be had: never vectors that are merely worse.
         """
         ...
 

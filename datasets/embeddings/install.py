@@ -16,7 +16,7 @@ import numpy as np
 import orjson
 
 from ...adapters.base import ConfigurationError
-from ...engine.unit import InfrastructureError
+from ...engine.errors import Unfinished
 from .base import Vector
 from .bert import minilm_onnx, read_safetensors
 from .location import NAME, ModelFiles, default_folder, sha256
@@ -131,8 +131,8 @@ def _check(folder: Path) -> None:
     expected = np.array(catalogue().check.vector)
     try:
         vector = asyncio.run(_embed_one(MiniLM(files, cache=None), catalogue().check.sentence))
-    except InfrastructureError as error:
-        raise ConfigurationError(str(error)) from None
+    except Unfinished as error:  # no dialogue is going on: here it is the user who can mend it
+        raise ConfigurationError(error.message) from None
     variant = catalogue().variant_of(files.model_sha256)
     tolerance = catalogue().variants[variant or "int8"].tolerance
     difference = float(np.abs(vector[: len(expected)] - expected).max())

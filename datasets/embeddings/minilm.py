@@ -14,7 +14,7 @@ import numpy as np
 import orjson
 
 from ...adapters.base import ConfigurationError, Json
-from ...engine.unit import InfrastructureError
+from ...engine.errors import Unfinished
 from .base import DIMENSIONS, Vector, storable
 from .location import NAME, ModelFiles, cache_folder, find_model
 
@@ -58,7 +58,7 @@ class MiniLM:
     async def embed(self, texts: Sequence[str]) -> Vector:
         """Return (n, 384) float32 unit vectors.
 
-        Raises InfrastructureError when the worker fails twice, or says why it cannot.
+        Stops the dialogue (Unfinished, infrastructure) when the worker fails twice, or says why it cannot.
         """
         texts = [storable(text) for text in texts]
         while missing := [text for text in texts if text not in self._known]:
@@ -105,7 +105,9 @@ class _Worker:
             return await self._attempt(texts)
         except (OSError, EOFError, TimeoutError) as error:
             await self._kill()
-            raise InfrastructureError(f"the embedding worker failed twice: {type(error).__name__} {error}") from error
+            raise Unfinished(
+                "infrastructure", f"the embedding worker failed twice: {type(error).__name__} {error}"
+            ) from error
 
     async def aclose(self) -> None:
         """Close its input, which ends it; kill it when it does not end."""
@@ -133,7 +135,7 @@ class _Worker:
             head = await stdout.readexactly(5)
             reply = await stdout.readexactly(int.from_bytes(head[:4], "little"))
         if head[4]:
-            raise InfrastructureError(f"{NAME} cannot be run: {reply.decode()}")
+            raise Unfinished("infrastructure", f"{NAME} cannot be run: {reply.decode()}")
         return np.frombuffer(reply, "<f4").astype(np.float32).reshape(len(texts), DIMENSIONS)
 
     async def _start(self) -> Process:

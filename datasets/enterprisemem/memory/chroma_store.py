@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 from urllib.parse import urlsplit
 
 from ....adapters.base import ConfigurationError
-from ....engine.unit import InfrastructureError
+from ....engine.errors import Unfinished
 from ...embeddings.base import Vector
 
 IN_FLIGHT = 8
@@ -69,14 +69,15 @@ class ChromaStore:
         return ChromaCollection(self, collection)
 
     async def call(self, request: Callable[[], Untyped]) -> Untyped:
-        """Run one request of Chroma's client; whatever goes wrong with it is an InfrastructureError."""
+        """Run one request of Chroma's client; whatever goes wrong with it stops the dialogue."""
         try:
             async with self._permits, asyncio.timeout(DEADLINE):
                 if self._executor is None:
                     return await request()
                 return await asyncio.get_running_loop().run_in_executor(self._executor, request)
         except Exception as error:
-            raise InfrastructureError(f"ChromaDB at {self._where}: {type(error).__name__}: {error}") from error
+            message = f"ChromaDB at {self._where}: {type(error).__name__}: {error}"
+            raise Unfinished("infrastructure", message) from error
 
     async def aclose(self) -> None:
         """Delete what this run put there: memory is rebuilt from the run's records, never from a server."""

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TypeAlias, cast
+from typing import TypeAlias
 
 import msgspec
 
-from ....adapters.base import Json
 from ....engine.sql.outcome import Outcome
 from .summary import NO_SQL, summarise
 from .text import bounded
@@ -59,12 +58,3 @@ class Episode(msgspec.Struct, frozen=True, kw_only=True):
             result=result,
             state=dict(state),
         )
-
-    def to_record(self) -> dict[str, Json]:
-        """Return the plain values that a journal line holds."""
-        return cast("dict[str, Json]", msgspec.to_builtins(self))
-
-    @classmethod
-    def from_record(cls, record: Mapping[str, Json]) -> Episode:
-        """Return the episode that `to_record` wrote; raises msgspec.ValidationError for anything else."""
-        return msgspec.convert(record, cls)

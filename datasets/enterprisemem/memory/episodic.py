@@ -27,8 +27,8 @@ class EpisodicMemory(Protocol):
     async def nearest(self, vector: Vector, k: int, horizon: Horizon) -> tuple[Episode, ...]:
         """Return the `k` visible episodes whose questions are most similar: best first, among equals the newest.
 
-        Raises RuntimeError when something that `horizon` may see is not here yet, InfrastructureError when a server
-        fails.
+        Raises RuntimeError when something that `horizon` may see is not here yet; stops the dialogue (Unfinished,
+        infrastructure) when a server fails.
         """
         ...
 

@@ -61,7 +61,7 @@ class Memory:
     async def recall(
         self, session: str, turn: int, horizon: Horizon, source: str, question: str, keys: Sequence[str]
     ) -> Recalled:
-        """Return what turn `turn` (from 1) of `session` may know. Raises InfrastructureError when a memory fails."""
+        """Return what turn `turn` (from 1) of `session` may know. Raises Unfinished when a memory fails."""
         condition = self._condition
         if condition.stateless:
             return Recalled()
@@ -101,7 +101,7 @@ class Memory:
         return f"{self._name}/{session}"
 
     async def _catch_up(self, embedder: Embedder, episodic: EpisodicMemory) -> None:
-        """Embed and add what was restored: `restore` cannot, it is called before the loop runs."""
+        """Embed and add what was restored: `restore` cannot, since `Experiment.ended` is no coroutine."""
         async with self._catching_up:
             vectors = await embedder.embed([episode.question for episode in self._restored])
             for episode, vector in zip(self._restored, vectors, strict=True):

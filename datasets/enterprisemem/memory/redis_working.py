@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 import msgspec
 
 from ....adapters.base import ConfigurationError
-from ....engine.unit import InfrastructureError
+from ....engine.errors import Unfinished
 from .episode import Episode
 from .working import window_before
 
@@ -31,7 +31,7 @@ class RedisWorking:
 
     Everything that concurrent dialogues ask for in one tick of the loop goes into one pipeline on one connection
     (redis-py's own pools raise or starve at a thousand tasks). Operations are idempotent, so one that may or may not
-    have arrived can be sent again. A turn that Redis lost, or a server that is gone, is an InfrastructureError.
+    have arrived can be sent again. A turn that Redis lost, or a server that is gone, stops the dialogue.
     """
 
     def __init__(self, client: Untyped, namespace: str) -> None:
@@ -98,8 +98,7 @@ class RedisWorking:
             try:
                 replies = await self._round_trip([commands for commands, _ in batch])
             except Exception as error:
-                failure = InfrastructureError(f"Redis failed: {type(error).__name__}: {error}")
-                replies = [failure] * len(batch)
+                replies = [error] * len(batch)
             for (_, future), reply in zip(batch, replies, strict=True):
                 _settle(future, reply)
 
@@ -119,18 +118,16 @@ class RedisWorking:
 def _settle(future: asyncio.Future[Any], reply: Untyped) -> None:
     if future.done():  # its dialogue was cancelled meanwhile
         return
-    if isinstance(reply, InfrastructureError):
-        future.set_exception(reply)
-    elif isinstance(reply, Exception):
-        future.set_exception(InfrastructureError(f"Redis refused: {reply}"))
+    if isinstance(reply, Exception):
+        future.set_exception(Unfinished("infrastructure", f"Redis failed: {type(reply).__name__}: {reply}"))
     else:
         future.set_result(reply)
 
 
 def _decode(scope: str, turn: int, raw: bytes | None) -> Episode:
     if raw is None:
-        raise InfrastructureError(f"Redis lost turn {turn} of {scope}: was it restarted, or is it short of memory?")
+        raise Unfinished("infrastructure", f"Redis lost turn {turn} of {scope}: restarted, or short of memory?")
     try:
         return msgspec.json.decode(raw, type=Episode)
     except msgspec.MsgspecError as error:
-        raise InfrastructureError(f"Redis holds something else for turn {turn} of {scope}: {error}") from error
+        raise Unfinished("infrastructure", f"Redis holds something else for turn {turn} of {scope}: {error}") from error

@@ -17,7 +17,7 @@ class WorkingMemory(Protocol):
     async def recent(self, scope: str, turn: int, window: int) -> tuple[Episode, ...]:
         """Return the `window` turns before `turn` (from 1), oldest first; fewer at the session's beginning.
 
-        Raises InfrastructureError when one of them cannot be had: never a shorter memory.
+        Stops the dialogue (Unfinished, infrastructure) when one of them cannot be had: never a shorter memory.
         """
         ...
 
