@@ -12,6 +12,8 @@ import numpy as np
 
 from .base import DIMENSIONS, Vector
 
+TABLE = "CREATE TABLE IF NOT EXISTS vectors (text BLOB PRIMARY KEY, vector BLOB NOT NULL) WITHOUT ROWID"
+
 
 class VectorCache:
     """A cache, not a truth: whatever is wrong with the file, or looks wrong in it, is computed again.
@@ -25,6 +27,12 @@ class VectorCache:
             with suppress(OSError, sqlite3.Error):
                 path.parent.mkdir(parents=True, exist_ok=True)
                 self._connection = _open(path)
+
+    def close(self) -> None:
+        """Close the file; from then on it is no cache."""
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
 
     def read(self, texts: Sequence[str]) -> dict[str, Vector]:
         """Return the vectors that are here."""
@@ -49,8 +57,12 @@ class VectorCache:
 
 def _open(path: Path) -> sqlite3.Connection:
     connection = sqlite3.connect(path, timeout=5)
-    connection.execute("PRAGMA synchronous = OFF")  # losing the newest vectors in a power cut costs nothing
-    connection.execute("CREATE TABLE IF NOT EXISTS vectors (text BLOB PRIMARY KEY, vector BLOB NOT NULL) WITHOUT ROWID")
+    try:
+        connection.execute("PRAGMA synchronous = OFF")  # losing the newest vectors in a power cut costs nothing
+        connection.execute(TABLE)
+    except sqlite3.Error:
+        connection.close()
+        raise
     return connection
 
 

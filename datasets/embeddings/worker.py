@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
+from contextlib import closing
 from importlib import import_module
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -95,7 +96,8 @@ def main(arguments: Sequence[str]) -> None:
     folder, cache = Path(arguments[0]), Path(arguments[1]) if len(arguments) > 1 else None
     replies = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
-    serve(Service(folder, VectorCache(cache)), sys.stdin.buffer, replies)
+    with closing(VectorCache(cache)) as vectors:
+        serve(Service(folder, vectors), sys.stdin.buffer, replies)
 
 
 if __name__ == "__main__":

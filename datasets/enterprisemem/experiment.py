@@ -92,7 +92,7 @@ class EnterpriseMemExperiment:
     async def dialogue(self, unit: Unit, ctx: Context) -> None:
         """Talk one session through, turn by turn."""
         session = self._session(unit)
-        memory = await self._memory(unit)
+        memory = self._memory(unit)
         for turn in session.turns:
             recalled = await self._recall(memory, session, turn)
             messages = prompts.compose(
@@ -132,8 +132,8 @@ class EnterpriseMemExperiment:
     def _session(self, unit: Unit) -> Session:
         return self._setup.sessions[self._places[unit.item]]
 
-    async def _memory(self, unit: Unit) -> Memory:
-        return await self._memories.of(_run_of(unit), self._conditions[unit.labels["condition"]])
+    def _memory(self, unit: Unit) -> Memory:
+        return self._memories.of(_run_of(unit), self._conditions[unit.labels["condition"]])
 
     async def _recall(self, memory: Memory, session: Session, turn: Turn) -> Recalled:
         place = self._places[session.session_id]

@@ -39,11 +39,11 @@ class Memories:
         """Return what of memory decides the prompts."""
         return {"embedder": self.embedder.identity() if self.embedder else None}
 
-    async def of(self, run: Run, condition: Condition) -> Memory:
+    def of(self, run: Run, condition: Condition) -> Memory:
         """Return the memory of a condition-run, with what earlier parts of the run left in it."""
         if run not in self._runs:
-            episodic = await self._episodic(run) if condition.episodic_top_k else None
-            memory = self._runs.setdefault(run, self._open(run, condition, episodic))
+            episodic = self._episodic(run) if condition.episodic_top_k else None
+            memory = self._runs[run] = self._open(run, condition, episodic)
             for episode in self._restored.pop(run, ()):
                 memory.restore(episode)
         return self._runs[run]
@@ -69,7 +69,7 @@ class Memories:
             semantic=semantic,
         )
 
-    async def _episodic(self, run: Run) -> EpisodicMemory:
+    def _episodic(self, run: Run) -> EpisodicMemory:
         if self.chroma is None:
             return ExactEpisodic()
-        return ChromaEpisodic(await self.chroma.collection("/".join((self.namespace, *map(str, run)))))
+        return ChromaEpisodic(self.chroma, "/".join((self.namespace, *map(str, run))))

@@ -19,8 +19,12 @@ import msgspec
 
 from ...adapters.base import Json, Message
 from .memory.episode import Episode, StateValue
+from .memory.text import bounded
 
 Requirement = Literal["single_figure", "value", "rows"]
+
+SQL_LIMIT = 4_000
+"""Characters of generated SQL that a prompt shows of one turn: about ten times the longest gold query."""
 
 BREAKDOWN = re.compile(
     r"\b(by|per|each|every|which|list|top|compare|breakdown|monthly|quarterly|yearly)\b", re.IGNORECASE
@@ -126,7 +130,7 @@ def _turns(label: str, numbered: Iterable[tuple[int, Episode]]) -> str:
 def _turn(title: str, episode: Episode) -> Iterator[str]:
     yield f"{title}:"
     yield f"  question: {_indented(episode.question)}"
-    yield f"  sql: {_indented(episode.sql) or '(none)'}"
+    yield f"  sql: {_indented(bounded(episode.sql, SQL_LIMIT)) or '(none)'}"
     yield f"  result: {_indented(episode.result)}"
     if episode.state:
         yield f"  state: {'; '.join(_pairs(episode.state.items()))}"

@@ -11,6 +11,7 @@ from turntide.datasets.enterprisemem.memory.episode import Episode
 from turntide.datasets.enterprisemem.memory.episodic import EpisodicMemory, ExactEpisodic
 from turntide.datasets.enterprisemem.memory.recall import Memory
 from turntide.datasets.enterprisemem.memory.semantic import SemanticMemory
+from turntide.datasets.enterprisemem.memory.summary import NO_SQL, summarise
 from turntide.datasets.enterprisemem.memory.working import InProcessWorking, WorkingMemory
 from turntide.datasets.enterprisemem.prompts import prompts
 from turntide.engine.sql.outcome import Outcome
@@ -45,5 +46,8 @@ def read_turn(session: str, turn: int, position: int, entry: Mapping[str, Any]) 
     elif entry["rows"] is not None:
         first = (tuple(entry["first"]),) if "first" in entry else ()
         outcome = Outcome(status="ok", rows=entry["rows"], excerpt=first)
+    result = summarise(outcome) if outcome else NO_SQL
     state = entry.get("state", {})
-    return Episode.of(session, turn, position, entry["question"], sql=entry["sql"], outcome=outcome, state=state)
+    return episode(
+        position, entry["question"], session=session, turn=turn, sql=entry["sql"], result=result, state=state
+    )

@@ -13,7 +13,7 @@ import numpy as np
 
 from ....engine.errors import Unfinished
 from ...embeddings.base import Vector
-from .chroma_store import ChromaCollection
+from .chroma_store import ChromaCollection, ChromaStore
 from .episode import Episode
 from .horizon import Horizon
 from .ledger import Ledger, TextIndex
@@ -32,8 +32,10 @@ class ChromaEpisodic:
     Look-ups that come while one is on its way go together in the next request; new texts are sent ahead of them.
     """
 
-    def __init__(self, collection: ChromaCollection) -> None:
-        self._collection = collection
+    def __init__(self, store: ChromaStore, namespace: str) -> None:
+        self._store = store
+        self._namespace = namespace
+        self._collection: ChromaCollection | None = None
         self._ledger = Ledger()
         self._index = TextIndex()
         self._sent = 0
@@ -76,9 +78,7 @@ class ChromaEpisodic:
         while self._waiting:
             batch, self._waiting = self._waiting, []
             try:
-                await self._send_new()
-                vectors = np.stack([vector for vector, _, _ in batch])
-                answers = await self._collection.query(vectors, max(count for _, count, _ in batch))
+                answers = await self._ask(batch)
             except (Exception, Unfinished) as error:  # handed on to those who wait
                 for _, _, future in batch:
                     if not future.done():
@@ -88,9 +88,14 @@ class ChromaEpisodic:
                 if not future.done():  # its dialogue was cancelled meanwhile
                     future.set_result(numbers)
 
-    async def _send_new(self) -> None:
+    async def _ask(self, batch: list[Waiting]) -> list[list[int]]:
+        """Send the new texts, then ask for everybody's candidates. The collection is made the first time."""
+        if self._collection is None:
+            self._collection = await self._store.collection(self._namespace)
         fresh = range(self._sent, len(self._index.texts))
         if fresh:
             vectors, texts = self._index.vectors(fresh), self._index.texts[fresh.start : fresh.stop]
             await self._collection.upsert(fresh, vectors, texts)
             self._sent = fresh.stop
+        vectors = np.stack([vector for vector, _, _ in batch])
+        return await self._collection.query(vectors, max(count for _, count, _ in batch))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Sequence
 from importlib import import_module
 from typing import Any, TypeAlias
@@ -12,6 +13,7 @@ import msgspec
 from ....adapters.base import ConfigurationError
 from ....engine.errors import Unfinished
 from .episode import Episode
+from .text import without_login
 from .working import window_before
 
 PIPELINE = 1_000
@@ -54,13 +56,13 @@ class RedisWorking:
             client = redis.Redis.from_url(url, retry=redis.retry.Retry(backoff.NoBackoff(), 1), **limits)
             await client.ping()
         except Exception as error:
-            raise ConfigurationError(f"no Redis answers at {url}: {error}") from error
+            raise ConfigurationError(f"no Redis answers at {without_login(url)}: {error}") from None
         return cls(client, namespace)
 
     async def remember(self, scope: str, episode: Episode) -> None:
         """See WorkingMemory."""
         key = self._key(scope)
-        await self._do(("HSET", key, episode.turn, msgspec.json.encode(episode)), ("EXPIRE", key, EXPIRY))
+        await self._do(("HSET", key, episode.turn, _encode(episode)), ("EXPIRE", key, EXPIRY))
 
     async def recent(self, scope: str, turn: int, window: int) -> tuple[Episode, ...]:
         """See WorkingMemory."""
@@ -124,10 +126,15 @@ def _settle(future: asyncio.Future[Any], reply: Untyped) -> None:
         future.set_result(reply)
 
 
+def _encode(episode: Episode) -> bytes:
+    # The standard library's JSON, because lone surrogates survive it: memory must not differ from that in process.
+    return json.dumps(msgspec.to_builtins(episode)).encode()
+
+
 def _decode(scope: str, turn: int, raw: bytes | None) -> Episode:
     if raw is None:
         raise Unfinished("infrastructure", f"Redis lost turn {turn} of {scope}: restarted, or short of memory?")
     try:
-        return msgspec.json.decode(raw, type=Episode)
-    except msgspec.MsgspecError as error:
+        return msgspec.convert(json.loads(raw), Episode)
+    except (ValueError, msgspec.ValidationError) as error:
         raise Unfinished("infrastructure", f"Redis holds something else for turn {turn} of {scope}: {error}") from error

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import os
+import select
 import signal
 import subprocess
 import sys
 from collections.abc import Mapping
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
@@ -46,7 +48,8 @@ def unit(*head: float) -> Vector:
 
 def cached(path: Path, vectors: Mapping[str, Vector]) -> MiniLM:
     """An embedder without a model: it can answer what is in its cache."""
-    VectorCache(path).write(vectors)
+    with closing(VectorCache(path)) as cache:
+        cache.write(vectors)
     return MiniLM(ModelFiles(path.parent / "nowhere", "0" * 64, "1" * 64), path)
 
 
@@ -100,14 +103,14 @@ async def test_a_model_that_cannot_be_run_stops_the_dialogue_in_words(tmp_path: 
 
 
 def test_the_worker_ends_with_its_parent(tmp_path: Path) -> None:
-    VectorCache(tmp_path / "v.sqlite").write({"known": unit(1)})
+    cached(tmp_path / "v.sqlite", {"known": unit(1)})
     command = (sys.executable, "-c", PARENT, str(tmp_path / "v.sqlite"))
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as parent:
         assert parent.stdout is not None
         worker = int(parent.stdout.readline())
         watch = os.pidfd_open(worker)
         parent.kill()
-    poll = __import__("select").poll()
+    poll = select.poll()
     poll.register(watch)
     assert poll.poll(10_000)
     os.close(watch)
@@ -116,13 +119,13 @@ def test_the_worker_ends_with_its_parent(tmp_path: Path) -> None:
 def test_a_broken_cache_is_no_cache_and_a_broken_vector_is_computed_again(tmp_path: Path) -> None:
     path = tmp_path / "v.sqlite"
     path.write_bytes(b"this is no database, whatever its name says" * 50)
-    broken = VectorCache(path)
-    broken.write({"one": unit(1)})
-    assert broken.read(["one"]) == {}
-    other = VectorCache(tmp_path / "w.sqlite")
-    other.write({"one": unit(1), "two": 2 * unit(1), "three": unit(1)[:100]})
-    assert list(other.read(["one", "two", "three", "four"])) == ["one"]
-    assert VectorCache(None).read(["one"]) == {}
+    with closing(VectorCache(path)) as broken, closing(VectorCache(None)) as none:
+        for cache in (broken, none):
+            cache.write({"one": unit(1)})
+            assert cache.read(["one"]) == {}
+    with closing(VectorCache(tmp_path / "w.sqlite")) as other:
+        other.write({"one": unit(1), "two": 2 * unit(1), "three": unit(1)[:100]})
+        assert list(other.read(["one", "two", "three", "four"])) == ["one"]
 
 
 @pytest.mark.real("all-MiniLM-L6-v2")

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from turntide.adapters.base import Message
 from turntide.datasets.enterprisemem.conditions import CONDITIONS, Condition
 from turntide.datasets.enterprisemem.memory.horizon import SessionOrder
-from turntide.datasets.enterprisemem.prompts import compose, identity, prompts, requirement, schema_text
+from turntide.datasets.enterprisemem.prompts import SQL_LIMIT, compose, identity, prompts, requirement, schema_text
 
 from ...support.episodes import episode, memory, read_turn
 
@@ -71,6 +71,12 @@ def test_sections_come_in_the_documented_order_and_empty_ones_are_left_out() -> 
     assert headings(bare[1]) == [h for h in HEADINGS if h in ("Source", "Schema", "Source guidance", *HEADINGS[-2:])]
     assert [message.role for message in full] == ["system", "user"]
     assert full[1].content.endswith(f"\n\n{prompts().reminder}")
+
+
+def test_a_huge_statement_is_shown_in_part_and_says_so() -> None:
+    _, user = compose("bird", "CREATE TABLE t (a);", [episode(0, sql="S" * 10_000_000)], [], [], [], "How many?")
+    assert len(user.content) < 2 * SQL_LIMIT
+    assert f"… (+{10_000_000 - SQL_LIMIT} characters)" in user.content
 
 
 @given(sql=st.text(), question=st.text(), result=st.text())

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from turntide.adapters.base import ConfigurationError
 from turntide.datasets.embeddings.base import DIMENSIONS, Vector
 from turntide.datasets.enterprisemem.memory.chroma import ChromaEpisodic
-from turntide.datasets.enterprisemem.memory.chroma_store import ChromaCollection, ChromaStore
+from turntide.datasets.enterprisemem.memory.chroma_store import ChromaStore
 from turntide.datasets.enterprisemem.memory.episode import Episode
 from turntide.datasets.enterprisemem.memory.episodic import EpisodicMemory, ExactEpisodic
 from turntide.datasets.enterprisemem.memory.horizon import Horizon, SessionOrder
@@ -149,7 +149,7 @@ def test_chroma_in_process_returns_the_same_episodes_in_the_same_order_as_the_ex
     @settings(deadline=None, max_examples=5, suppress_health_check=[HealthCheck.too_slow])
     def examples(corpus: Corpus) -> None:
         async def example(store: ChromaStore) -> None:
-            await check_every_turn(ChromaEpisodic(await store.collection(f"run-{next(runs)}")), corpus)
+            await check_every_turn(ChromaEpisodic(store, f"run-{next(runs)}"), corpus)
 
         asyncio.run(check(example))
 
@@ -162,7 +162,7 @@ async def test_a_chroma_server_answers_concurrent_sessions_as_the_exact_index_do
     plan = [[generator.randrange(400) for _ in range(5)] for _ in range(80)]
     starts, episodes = planned(plan)
     async with chroma(chroma_url) as store:
-        memories: list[EpisodicMemory] = [ChromaEpisodic(await store.collection(f"run-{i}")) for i in range(3)]
+        memories: list[EpisodicMemory] = [ChromaEpisodic(store, f"run-{i}") for i in range(3)]
         for memory in memories:
             for item in episodes:
                 memory.add(item, vector_of(item.question))
@@ -177,10 +177,10 @@ async def test_a_chroma_server_answers_concurrent_sessions_as_the_exact_index_do
 
 async def test_a_chroma_that_fails_stops_the_dialogue_and_scores_nothing() -> None:
     class Broken:
-        async def upsert(self, **_: Any) -> None:
+        async def create_collection(self, *_: Any, **__: Any) -> None:
             raise OSError("gone")
 
-    memory = ChromaEpisodic(ChromaCollection(ChromaStore("http://nowhere", None, None), Broken()))
+    memory = ChromaEpisodic(ChromaStore("http://nowhere", Broken(), None), "run")
     memory.add(episode(0, "t1"), vector_of("t1"))
     with pytest.raises(Unfinished, match="gone") as stopped:
         await memory.nearest(vector_of("t1"), 3, Horizon(1, 1, 1))

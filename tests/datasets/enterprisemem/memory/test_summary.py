@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from turntide.datasets.enterprisemem.memory.episode import SQL_LIMIT, Episode
-from turntide.datasets.enterprisemem.memory.summary import NO_SQL, summarise
+from turntide.datasets.enterprisemem.memory.summary import summarise
 from turntide.engine.sql.outcome import Outcome
 
 FIXTURES = Path(__file__).resolve().parents[3] / "fixtures" / "enterprisemem"
@@ -42,10 +41,3 @@ def test_a_huge_row_is_cut_and_says_so() -> None:
     assert len(line) < 600
     assert "'… (+4999900)" in line
     assert line.endswith("… (+82 columns))")
-
-
-def test_memory_keeps_a_turn_whatever_it_came_to() -> None:
-    kept = Episode.of("S", 1, 0, "q", sql="S" * 10_000_000, outcome=None, state={"region": "Prague"})
-    assert kept.result == NO_SQL
-    assert len(kept.sql) < SQL_LIMIT + 40
-    assert kept.state == {"region": "Prague"}

@@ -28,7 +28,7 @@ async def working(request: pytest.FixtureRequest) -> AsyncIterator[WorkingMemory
 
 
 async def test_a_window_holds_the_last_turns_oldest_first(working: WorkingMemory) -> None:
-    turns = [episode(n, f"q{n}", turn=n, state={"key": "ü'\n", "year": 2024}) for n in range(1, 8)]
+    turns = [episode(n, f"q{n}", turn=n, sql="\ud800", state={"key": "ü'\n", "year": 2024}) for n in range(1, 8)]
     for turn in turns:
         await working.remember("m/B/S1", turn)
     assert await working.recent("m/B/S1", 8, 2) == tuple(turns[5:])
@@ -111,9 +111,10 @@ async def test_something_else_under_our_key_stops_the_dialogue(redis_server: Red
     await memory.aclose()
 
 
-async def test_a_redis_that_is_not_there_is_named_at_the_start() -> None:
-    with pytest.raises(ConfigurationError, match="no Redis answers at redis://127"):
-        await RedisWorking.open(f"redis://127.0.0.1:{free_port()}/0", "run:1")
+async def test_a_redis_that_is_not_there_is_named_at_the_start_without_its_password() -> None:
+    with pytest.raises(ConfigurationError, match=r"no Redis answers at redis://127\.0\.0\.1") as refused:
+        await RedisWorking.open(f"redis://me:hunter2@127.0.0.1:{free_port()}/0", "run:1")
+    assert "hunter2" not in str(refused.value)
 
 
 async def test_a_redis_that_hangs_is_given_up_and_a_cancelled_dialogue_harms_no_other() -> None:
