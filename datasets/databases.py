@@ -1,0 +1,107 @@
+"""The source databases: where they are, which bytes they hold, and their schema as prompts show it."""
+
+from __future__ import annotations
+
+import hashlib
+import sqlite3
+from collections.abc import Iterable, Mapping
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..adapters.base import ConfigurationError
+from . import synthetic
+
+FILES: Mapping[str, tuple[str, ...]] = {
+    "northwind": ("northwind.sqlite", "northwind.db"),
+    "sec_edgar": ("sec_edgar.db", "sec_edgar.sqlite"),
+    "financial": ("financial.sqlite",),
+    "superhero": ("superhero.sqlite",),
+}
+"""What each database's file may be called inside a data folder, the preferred name first."""
+
+
+@dataclass(frozen=True, slots=True)
+class SourceDatabase:
+    """One source database on disk. `synthetic` marks a look-alike of ours, whatever its file is called."""
+
+    name: str
+    path: Path
+    synthetic: bool
+
+
+def locate(
+    names: Iterable[str], data_dir: Path | None = None, overrides: Mapping[str, Path] | None = None
+) -> dict[str, SourceDatabase]:
+    """Find each database of `names`: in `overrides`, else in `data_dir`.
+
+    With neither given, the embedded look-alikes are used (built at first need). Real and synthetic are never mixed
+    silently: once either is given, every name must be found there, or ConfigurationError says what was looked for.
+    """
+    named = dict(overrides or {})
+    if unknown := sorted(named.keys() - FILES.keys()):
+        raise ConfigurationError(f"unknown database {unknown[0]!r}; the known ones are {', '.join(FILES)}")
+    if data_dir is None and not named:
+        return {name: SourceDatabase(name, synthetic.ensure(name), synthetic=True) for name in names}
+    found = {name: named.get(name) or _in_folder(name, data_dir) for name in names}
+    return {name: SourceDatabase(name, path, is_synthetic(_readable(name, path))) for name, path in found.items()}
+
+
+def _in_folder(name: str, data_dir: Path | None) -> Path:
+    remedy = f"name the file with --database {name}=PATH"
+    if data_dir is None:
+        raise ConfigurationError(f"no place given for database {name}: {remedy}, or a folder with --data DIR")
+    if not data_dir.is_dir():
+        raise ConfigurationError(f"the data folder {data_dir} does not exist")
+    for file in FILES[name]:
+        if (data_dir / file).is_file():
+            return data_dir / file
+    raise ConfigurationError(f"database {name}: no {' or '.join(FILES[name])} in {data_dir}; put it there or {remedy}")
+
+
+def _readable(name: str, path: Path) -> Path:
+    """Return `path` when it is a SQLite file at rest, or say what is wrong with it."""
+    if not path.is_file():
+        raise ConfigurationError(f"database {name}: there is no file {path}")
+    with path.open("rb") as file:
+        if file.read(16) != b"SQLite format 3\x00":
+            raise ConfigurationError(f"database {name}: {path} is not a SQLite database")
+    for suffix in ("-wal", "-journal"):
+        rest = path.with_name(path.name + suffix)
+        if rest.is_file() and rest.stat().st_size:
+            raise ConfigurationError(
+                f"database {name}: {rest.name} lies beside it, so it is in use or was left mid-write; "
+                f"open and close it once with sqlite3, or use a copy made with VACUUM INTO"
+            )
+    return path
+
+
+def open_readonly(path: Path) -> sqlite3.Connection:
+    """Open a database that nobody may change: read-only, immutable, `query_only`."""
+    uri = f"{path.absolute().as_uri()}?mode=ro&immutable=1"
+    connection = sqlite3.connect(uri, uri=True, isolation_level=None)
+    connection.execute("PRAGMA query_only = 1")
+    return connection
+
+
+def is_synthetic(path: Path) -> bool:
+    """Tell whether a SQLite file carries the mark of our look-alikes (its `application_id`)."""
+    with closing(open_readonly(path)) as connection:
+        (mark,) = connection.execute("PRAGMA application_id").fetchone()
+    return mark == synthetic.APPLICATION_ID
+
+
+def sha256(path: Path) -> str:
+    """Return the SHA-256 of the file's bytes, in hex."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def schema_text(path: Path) -> str:
+    """Return the DDL of every table and view, ordered by type and name (SQLite's own `sqlite_*` tables left out)."""
+    with closing(open_readonly(path)) as connection:
+        rows = connection.execute(
+            "SELECT sql FROM sqlite_master WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'"
+            " ORDER BY type, name"
+        ).fetchall()
+    return "\n\n".join(f"{ddl.strip()};" for (ddl,) in rows)

@@ -1,0 +1,68 @@
+"""Runs the trusted SQL of session files, each statement once."""
+
+from __future__ import annotations
+
+import hashlib
+import sqlite3
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+
+from ..databases import open_readonly
+
+Row = tuple[object, ...]
+
+LIMIT_SECONDS = 120.0
+"""How long one gold query may take: generous, for it only has to end."""
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What a trusted query came to. `digest` is equal for equal results under the paper's EX (§3.3, row order free)."""
+
+    rows: int = 0
+    digest: str = ""
+    blank: bool = True
+    """No row, or nothing but NULLs: an answer that says nothing."""
+    error: str | None = None
+
+
+class GoldRunner:
+    """Read-only connections to the source databases, and the results of all that ran on them. Use as a context."""
+
+    def __init__(self, databases: Mapping[str, Path], limit: float = LIMIT_SECONDS) -> None:
+        self._connections = {name: open_readonly(path) for name, path in databases.items()}
+        self._results: dict[tuple[str, str], Result] = {}
+        self._limit = limit
+
+    def __enter__(self) -> GoldRunner:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        for connection in self._connections.values():
+            connection.close()
+
+    def rows(self, database: str, sql: str) -> list[Row]:
+        """Run `sql` and return its rows; sqlite3.Error when it fails or runs into the limit."""
+        connection = self._connections[database]
+        deadline = time.monotonic() + self._limit
+        connection.set_progress_handler(lambda: time.monotonic() > deadline, 100_000)
+        return connection.execute(sql).fetchall()
+
+    def result(self, database: str, sql: str) -> Result:
+        """Run `sql`, or recall what it came to."""
+        key = (database, sql)
+        if key not in self._results:
+            self._results[key] = self._run(database, sql)
+        return self._results[key]
+
+    def _run(self, database: str, sql: str) -> Result:
+        try:
+            rows = self.rows(database, sql)
+        except sqlite3.Error as error:
+            return Result(error=str(error))
+        printed = "\n".join(sorted(map(repr, rows)))
+        blank = all(value is None for row in rows for value in row)
+        return Result(len(rows), hashlib.sha256(printed.encode()).hexdigest(), blank)

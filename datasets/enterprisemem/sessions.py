@@ -1,0 +1,177 @@
+"""Sessions and turns (§3.2 of the paper), and the JSON file that carries them.
+
+The file is the authors' released format: a JSON list of sessions, plain or gzipped. Optional fields that a turn does
+not have are left out when written, so the released file survives a round trip field by field.
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import re
+import zlib
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import msgspec
+
+from ...adapters.base import ConfigurationError
+
+Value: TypeAlias = "str | int"
+
+DATABASES: Mapping[str, str] = {"northwind": "northwind", "sec_edgar": "sec_edgar", "bird": "financial"}
+"""The database that each source's sessions run on, in the paper's source order."""
+
+PREFIXES: Mapping[str, str] = {"northwind": "NW", "sec_edgar": "SEC", "bird": "BIRD"}
+"""The first part of a session id, `PREFIX-TIER-INDEX`."""
+
+
+class Turn(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One question with its gold answer and its place in the session's flow of information.
+
+    `sql_template` is the gold query with `{key}` where a value comes from an earlier turn; `fallback_sql` is the gold
+    of a neighbouring session's profile (§4.7). First turns have neither.
+    """
+
+    turn_number: int
+    question: str
+    ground_truth_sql: str
+    sql_template: str | None = None
+    fallback_sql: str | None = None
+    requires_prior_context: bool
+    requires_semantic_memory: bool = False
+    memory_benefit_expected: bool
+    referenced_context_keys: tuple[str, ...] = ()
+    state_updates: dict[str, Value]
+    source: str = ""
+
+
+class Session(msgspec.Struct, frozen=True, kw_only=True):
+    """An ordered sequence of turns that share an entity set. Tier 1 has 1 turn, tier 2 has 4, tier 3 has 9 or 10."""
+
+    session_id: str
+    source: str
+    tier: int
+    turns: tuple[Turn, ...]
+
+    @property
+    def database(self) -> str:
+        """The name of the database that the session runs on."""
+        return DATABASES[self.source]
+
+    @property
+    def content_key(self) -> str:
+        """A hash of the questions and gold queries: sessions of equal content are one cluster, whatever their ids."""
+        content = [(turn.question, turn.ground_truth_sql) for turn in self.turns]
+        return hashlib.sha256(msgspec.json.encode(content)).hexdigest()[:16]
+
+    def memory_critical(self) -> tuple[bool, ...]:
+        """Tell for each turn whether it is memory-critical.
+
+        §3.2: its `referenced_context_keys` are not empty, and every one of them was bound by a state update of an
+        earlier turn of the session.
+        """
+        bound: set[str] = set()
+        critical: list[bool] = []
+        for turn in self.turns:
+            keys = turn.referenced_context_keys
+            critical.append(bool(keys) and bound.issuperset(keys))
+            bound.update(turn.state_updates)
+        return tuple(critical)
+
+
+def turn_id(session: Session, turn: Turn) -> str:
+    """Return the id by which reports name a turn, such as `SEC-3-012:9`."""
+    return f"{session.session_id}:{turn.turn_number}"
+
+
+def load_sessions(path: Path) -> tuple[Session, ...]:
+    """Read a session file. Raises ConfigurationError that names the session and turn, and says what is expected."""
+    raw = _decoded(path)
+    if not isinstance(raw, list):
+        raise ConfigurationError(f"{path}: expected a JSON list of sessions, found {_kind(raw)}")
+    if not raw:
+        raise ConfigurationError(f"{path} holds no session; build one with `turntide data build enterprisemem --out F`")
+    items: list[Any] = raw
+    sessions = tuple(_session(path, place, item) for place, item in enumerate(items, 1))
+    _check_distinct_ids(path, sessions)
+    return sessions
+
+
+def dump_sessions(sessions: Sequence[Session]) -> bytes:
+    """Return the file's JSON; equal sessions give equal bytes."""
+    return msgspec.json.format(msgspec.json.encode(sessions), indent=2) + b"\n"
+
+
+def write_sessions(path: Path, sessions: Sequence[Session]) -> None:
+    """Write a session file, gzipped when its name ends in `.gz`."""
+    data = dump_sessions(sessions)
+    path.write_bytes(gzip.compress(data, mtime=0) if path.suffix == ".gz" else data)
+
+
+def _decoded(path: Path) -> Any:
+    try:
+        data = path.read_bytes()
+        if data.startswith(b"\x1f\x8b"):
+            data = gzip.decompress(data)
+    except OSError as error:
+        raise ConfigurationError(f"cannot read the session file {path}: {error.strerror or error}") from None
+    except (EOFError, zlib.error):
+        raise ConfigurationError(f"{path} is a cut or damaged gzip file; fetch or build it again") from None
+    if not data.strip():
+        raise ConfigurationError(f"{path} is empty; a session file is a JSON list of sessions, plain or gzipped")
+    try:
+        return msgspec.json.decode(data)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise ConfigurationError(f"{path} is not JSON: {error}") from None
+
+
+def _session(path: Path, place: int, raw: Any) -> Session:
+    name = raw.get("session_id") if isinstance(raw, Mapping) else None
+    where = f"{path}: session {name if isinstance(name, str) else f'number {place}'}"
+    try:
+        session = msgspec.convert(raw, Session)
+    except msgspec.ValidationError as error:
+        raise ConfigurationError(f"{where}: {_in_words(str(error))}") from None
+    if problem := _problem(session):
+        raise ConfigurationError(f"{where}: {problem}")
+    return session
+
+
+def _in_words(message: str) -> str:
+    """Turn msgspec's `Expected str, got int - at $.turns[2].question` into the file's own terms."""
+    message, _, place = message.partition(" - at `$")
+    if turn := re.match(r"\.turns\[(\d+)\]\.?(.*)`", place):
+        field = f", {turn[2]}" if turn[2] else ""
+        return f"turn {int(turn[1]) + 1}{field}: {message}"
+    field = place.strip(".`")
+    return f"{field}: {message}" if field else message
+
+
+def _problem(session: Session) -> str | None:
+    """Return what a well-typed session still breaks, or None."""
+    if session.source not in DATABASES:
+        return f"unknown source {session.source!r}; the known ones are {', '.join(DATABASES)}"
+    if not session.turns:
+        return "it has no turns"
+    for expected, turn in enumerate(session.turns, 1):
+        if turn.turn_number != expected:
+            return f"turn number {turn.turn_number} stands where {expected} should; number the turns 1 to n"
+        if turn.source not in ("", session.source):
+            return f"turn {expected} says source {turn.source!r}, the session {session.source!r}"
+        if not turn.question.strip() or not turn.ground_truth_sql.strip():
+            return f"turn {expected} has an empty question or ground_truth_sql"
+    return None
+
+
+def _check_distinct_ids(path: Path, sessions: Iterable[Session]) -> None:
+    seen: set[str] = set()
+    for session in sessions:
+        if session.session_id in seen:
+            raise ConfigurationError(f"{path}: session id {session.session_id} occurs twice; ids must be unique")
+        seen.add(session.session_id)
+
+
+def _kind(value: object) -> str:
+    return {dict: "an object", str: "a string", type(None): "null"}.get(type(value), f"a {type(value).__name__}")
