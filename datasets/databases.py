@@ -60,12 +60,16 @@ def _in_folder(name: str, data_dir: Path | None) -> Path:
 
 
 def _readable(name: str, path: Path) -> Path:
-    """Return `path` when it is a SQLite file at rest, or say what is wrong with it."""
+    """Return `path` when it is a whole SQLite file at rest, or say what is wrong with it."""
     if not path.is_file():
         raise ConfigurationError(f"database {name}: there is no file {path}")
-    with path.open("rb") as file:
-        if file.read(16) != b"SQLite format 3\x00":
-            raise ConfigurationError(f"database {name}: {path} is not a SQLite database")
+    header = _header(path)
+    if not header.startswith(b"SQLite format 3\x00"):
+        raise ConfigurationError(f"database {name}: {path} is not a SQLite database")
+    page_size = int.from_bytes(header[16:18], "big")
+    size = int.from_bytes(header[28:32], "big") * (65_536 if page_size == 1 else page_size)
+    if path.stat().st_size < max(size, _HEADER):
+        raise ConfigurationError(f"database {name}: {path} is cut short; copy or build it again")
     for suffix in ("-wal", "-journal"):
         rest = path.with_name(path.name + suffix)
         if rest.is_file() and rest.stat().st_size:
@@ -74,6 +78,15 @@ def _readable(name: str, path: Path) -> Path:
                 f"open and close it once with sqlite3, or use a copy made with VACUUM INTO"
             )
     return path
+
+
+_HEADER = 100
+"""Bytes of a SQLite file's header: page size at 16, size in pages at 28, application id at 68."""
+
+
+def _header(path: Path) -> bytes:
+    with path.open("rb") as file:
+        return file.read(_HEADER)
 
 
 def open_readonly(path: Path) -> sqlite3.Connection:
@@ -86,9 +99,7 @@ def open_readonly(path: Path) -> sqlite3.Connection:
 
 def is_synthetic(path: Path) -> bool:
     """Tell whether a SQLite file carries the mark of our look-alikes (its `application_id`)."""
-    with closing(open_readonly(path)) as connection:
-        (mark,) = connection.execute("PRAGMA application_id").fetchone()
-    return mark == synthetic.APPLICATION_ID
+    return int.from_bytes(_header(path)[68:72], "big") == synthetic.APPLICATION_ID
 
 
 def sha256(path: Path) -> str:

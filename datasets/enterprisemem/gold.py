@@ -40,7 +40,9 @@ class GoldRunner:
     def __enter__(self) -> GoldRunner:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         for connection in self._connections.values():
             connection.close()
 

@@ -12,7 +12,7 @@ import re
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import msgspec
 
@@ -88,12 +88,15 @@ def turn_id(session: Session, turn: Turn) -> str:
 
 def load_sessions(path: Path) -> tuple[Session, ...]:
     """Read a session file. Raises ConfigurationError that names the session and turn, and says what is expected."""
-    raw = _decoded(path)
-    if not isinstance(raw, list):
-        raise ConfigurationError(f"{path}: expected a JSON list of sessions, found {_kind(raw)}")
-    if not raw:
+    data = _read(path)
+    try:
+        items = msgspec.json.decode(data, type=list[msgspec.Raw])
+    except msgspec.ValidationError as error:
+        raise ConfigurationError(f"{path}: a session file is a JSON list of sessions. {error}") from None
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise ConfigurationError(f"{path} is not JSON: {error}") from None
+    if not items:
         raise ConfigurationError(f"{path} holds no session; build one with `turntide data build enterprisemem --out F`")
-    items: list[Any] = raw
     sessions = tuple(_session(path, place, item) for place, item in enumerate(items, 1))
     _check_distinct_ids(path, sessions)
     return sessions
@@ -110,33 +113,40 @@ def write_sessions(path: Path, sessions: Sequence[Session]) -> None:
     path.write_bytes(gzip.compress(data, mtime=0) if path.suffix == ".gz" else data)
 
 
-def _decoded(path: Path) -> Any:
+def _read(path: Path) -> bytes:
     try:
         data = path.read_bytes()
         if data.startswith(b"\x1f\x8b"):
             data = gzip.decompress(data)
+    except (EOFError, zlib.error, gzip.BadGzipFile):
+        raise ConfigurationError(f"{path} is a cut or damaged gzip file; fetch or build it again") from None
     except OSError as error:
         raise ConfigurationError(f"cannot read the session file {path}: {error.strerror or error}") from None
-    except (EOFError, zlib.error):
-        raise ConfigurationError(f"{path} is a cut or damaged gzip file; fetch or build it again") from None
     if not data.strip():
         raise ConfigurationError(f"{path} is empty; a session file is a JSON list of sessions, plain or gzipped")
-    try:
-        return msgspec.json.decode(data)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise ConfigurationError(f"{path} is not JSON: {error}") from None
+    return data
 
 
-def _session(path: Path, place: int, raw: Any) -> Session:
-    name = raw.get("session_id") if isinstance(raw, Mapping) else None
-    where = f"{path}: session {name if isinstance(name, str) else f'number {place}'}"
+def _session(path: Path, place: int, item: msgspec.Raw) -> Session:
     try:
-        session = msgspec.convert(raw, Session)
+        session = msgspec.json.decode(item, type=Session)
     except msgspec.ValidationError as error:
-        raise ConfigurationError(f"{where}: {_in_words(str(error))}") from None
+        raise ConfigurationError(f"{path}: session {_name(item) or place}: {_in_words(str(error))}") from None
     if problem := _problem(session):
-        raise ConfigurationError(f"{where}: {problem}")
+        raise ConfigurationError(f"{path}: session {session.session_id}: {problem}")
     return session
+
+
+class _Named(msgspec.Struct):
+    session_id: str
+
+
+def _name(item: msgspec.Raw) -> str:
+    """Return the id of a session that is otherwise broken, or nothing."""
+    try:
+        return msgspec.json.decode(item, type=_Named).session_id
+    except msgspec.ValidationError:
+        return ""
 
 
 def _in_words(message: str) -> str:
@@ -171,7 +181,3 @@ def _check_distinct_ids(path: Path, sessions: Iterable[Session]) -> None:
         if session.session_id in seen:
             raise ConfigurationError(f"{path}: session id {session.session_id} occurs twice; ids must be unique")
         seen.add(session.session_id)
-
-
-def _kind(value: object) -> str:
-    return {dict: "an object", str: "a string", type(None): "null"}.get(type(value), f"a {type(value).__name__}")

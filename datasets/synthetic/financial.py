@@ -68,8 +68,9 @@ def _accounts(draw: Draw) -> Iterator[Row]:
 
 
 def _clients(draw: Draw) -> Iterator[Row]:
+    """Yield the clients; every ninth lives in the capital, which is one district."""
     for client in range(1, CLIENTS + 1):
-        yield client, draw.pick("FM"), _date(draw, 1915, 1985), draw.between(1, 77)
+        yield client, draw.pick("FM"), _date(draw, 1915, 1985), 1 if draw.chance(0.11) else draw.between(2, 77)
 
 
 def _dispositions(draw: Draw) -> Iterator[Row]:
@@ -86,24 +87,22 @@ def _cards(draw: Draw) -> Iterator[Row]:
 
 
 def _loans(draw: Draw, clients: list[Row]) -> Iterator[Row]:
-    """Yield the loans, their owners going round the regions status by status: every pair has at least three."""
-    regions = _region_of_district()
+    """Yield the loans, one to an account. The rare statuses go round the regions, so that each region has all four."""
+    region_of = _region_of_district()
+    homes = [region_of[int(str(client[3])) - 1] for client in clients[:ACCOUNTS]]
     owners: dict[str, list[int]] = {region: [] for region in REGIONS}
-    for client in draw.shuffled(range(1, ACCOUNTS + 1)):
-        district = clients[client - 1][3]
-        assert isinstance(district, int)
-        owners[regions[district - 1]].append(client)
+    for owner in draw.shuffled(range(1, ACCOUNTS + 1)):
+        owners[homes[owner - 1]].append(owner)
+    regions = list(REGIONS)
     number = 4_958
-    for status, count in STATUSES.items():
-        for place in range(count):
-            crowded = [region for region in REGIONS if owners[region]]
-            region = crowded[place % len(crowded)]
-            number += draw.between(1, 6)
-            duration, payment = draw.pick(_DURATIONS), draw.between(304, 9_910)
-            yield (
-                number, owners[region].pop(), _date(draw, 1993, 1998), payment * duration, duration, float(payment),
-                status,
-            )  # fmt: skip
+    for status, place in draw.shuffled(
+        [(status, place) for status, count in STATUSES.items() for place in range(count)]
+    ):
+        region = regions[place % len(regions)] if status in "BD" else draw.pick(homes)
+        number += draw.between(1, 6)
+        duration, payment = draw.pick(_DURATIONS), draw.between(304, 9_910)
+        granted = _date(draw, 1993, 1998)
+        yield number, owners[region].pop(), granted, payment * duration, duration, float(payment), status
 
 
 def _orders(draw: Draw) -> Iterator[Row]:

@@ -80,7 +80,8 @@ def _employees(draw: Draw) -> Iterator[Row]:
         title, courtesy = ("Head of Sales" if number == 1 else "Sales Representative"), "Dr." if number == 5 else "Mx."
         yield (
             number, family, given, title, courtesy, birth, f"2012-0{draw.between(1, 6)}-01", *_address(draw),
-            _phone(draw), str(draw.between(100, 999)), None, f"{given} joined in 2012.", None if number == 1 else 1, None,
+            _phone(draw), str(draw.between(100, 999)), None, f"{given} joined in 2012.",
+            None if number == 1 else 1, None,
         )  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""A look-alike of BIRD's `superhero`: 750 heroes of 25 publishers with their traits and powers, all of them invented."""
+"""A look-alike of BIRD's `superhero`: 750 heroes of 25 publishers with traits and powers, all invented."""
 
 from __future__ import annotations
 
@@ -24,7 +24,8 @@ _CLANS = ("of Ash", "of Brine", "of Dusk", "of Flint")
 _HOUSES = ("Amberline", "Bluegate", "Corvid", "Daybreak", "Eleventh Hour", "Foxglove", "Greywater", "Heron")
 _IMPRINTS = ("Comics", "Press", "Pictures")
 _FORMS = (
-    "Bolt", "Chant", "Claw", "Drift", "Echo", "Fang", "Gale", "Halo", "Lance", "Mantle", "Rune", "Shade", "Spark", "Veil",
+    "Bolt", "Chant", "Claw", "Drift", "Echo", "Fang", "Gale", "Halo", "Lance", "Mantle", "Rune", "Shade", "Spark",
+    "Veil",
 )  # fmt: skip
 _ELEMENTS = ("Ash", "Bone", "Dream", "Ember", "Fate", "Frost", "Iron", "Light", "Mind", "Salt", "Storm", "Void")
 _TITLES = ("Captain", "Doctor", "Lady", "Lord", "Madam", "Mister", "Professor", "Saint", "The")

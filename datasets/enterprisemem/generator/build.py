@@ -24,13 +24,15 @@ def generate(databases: Mapping[str, Path], seed: int = 0) -> tuple[tuple[Sessio
     """
     with GoldRunner(databases) as runner:
         sessions = tuple(
-            session for source, tier in SESSIONS for session in _tier(runner, source, tier, Draw("sessions", seed, source, tier))
+            session
+            for source, tier in SESSIONS
+            for session in _tier(runner, source, tier, Draw("sessions", seed, source, tier))
         )
         return sessions, verify(sessions, runner)
 
 
 def _tier(runner: GoldRunner, source: str, tier: int, draw: Draw) -> Iterator[Session]:
-    """Yield the sessions of one source and tier, its sequences by turns; a profile's neighbour is the next one drawn."""
+    """Yield the sessions of one source and tier, sequence by sequence. A profile's neighbour is the next one drawn."""
     count, sequences = SESSIONS[source, tier], SEQUENCES[source, tier]
     decks = [_deck(runner, source, sequence, -(-count // len(sequences)), draw) for sequence in sequences]
     for number in range(count):

@@ -28,7 +28,8 @@ FROM annual_financials a
 JOIN annual_financials b ON b.ticker = a.ticker AND b.metric = a.metric
     AND b.fiscal_year BETWEEN a.fiscal_year + 1 AND a.fiscal_year + 3
 JOIN companies c ON c.ticker = a.ticker
-WHERE a.metric IN ({metrics}) AND a.value_billions <> b.value_billions AND a.value_billions <> 0 AND b.value_billions <> 0
+WHERE a.metric IN ({metrics})
+    AND a.value_billions <> b.value_billions AND a.value_billions <> 0 AND b.value_billions <> 0
     AND c.company_name IN (SELECT company_name FROM companies GROUP BY company_name HAVING COUNT(*) = 1)
 GROUP BY a.ticker, a.fiscal_year, b.fiscal_year HAVING COUNT(*) = {count}
 ORDER BY a.ticker, a.fiscal_year, b.fiscal_year
@@ -90,7 +91,8 @@ _ENTITY = {"northwind": "customer_id", "sec_edgar": "ticker", "bird": "region"}
 
 def _named(keys: tuple[str, ...], rows: Iterable[Row]) -> list[Profile]:
     return [
-        {key: value if isinstance(value, int) else str(value) for key, value in zip(keys, row, strict=True)} for row in rows
+        {key: value if isinstance(value, int) else str(value) for key, value in zip(keys, row, strict=True)}
+        for row in rows
     ]
 
 

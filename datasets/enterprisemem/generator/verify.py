@@ -1,4 +1,4 @@
-"""Phase 3: the benchmark's invariants (§3.2, §4.3), each checked against the databases, failing at the first broken one."""
+"""Phase 3: the benchmark's invariants (§3.2, §4.3) against the databases, failing at the first broken one."""
 
 from __future__ import annotations
 
@@ -19,7 +19,10 @@ class InvariantError(ConfigurationError):
 
 
 class Verification(msgspec.Struct, frozen=True, kw_only=True):
-    """What held. `fallback_same` lists the turns whose gold and fallback results coincide: they cannot show contamination."""
+    """What held.
+
+    `fallback_same` lists the turns whose gold and fallback results coincide: they cannot show contamination.
+    """
 
     sessions: int
     turns: int
@@ -60,7 +63,7 @@ def _counts(sessions: Sequence[Session]) -> None:
 
 
 def _criticality(sessions: Sequence[Session]) -> None:
-    """Every turn but the first is memory-critical, its flags say so, and nothing is needed that was not bound before."""
+    """Every turn but the first is memory-critical, its flags say so, and all that it needs was bound before."""
     for session in sessions:
         for turn, critical in zip(session.turns, session.memory_critical(), strict=True):
             flags = (critical, turn.memory_benefit_expected, turn.requires_prior_context, turn.fallback_sql is not None)
@@ -94,4 +97,6 @@ def _follows(session: Session, runner: GoldRunner) -> None:
         derived = runner.result(session.database, sql).digest if sql else "no answer"
         gold = runner.result(session.database, turn.ground_truth_sql).digest
         if derived != gold:
-            raise InvariantError(f"invariant broken: the gold of {turn_id(session, turn)} does not follow from its dialogue")
+            raise InvariantError(
+                f"invariant broken: the gold of {turn_id(session, turn)} does not follow from its dialogue"
+            )

@@ -19,7 +19,7 @@ TEMPLATES: Mapping[str, tuple[Template, ...]] = {
 
 
 def match(source: str, question: str) -> tuple[Template, dict[str, Value]] | None:
-    """Return the template that `question` follows with the values that it says, or None for a question of another kind."""
+    """Return the template that `question` follows and the values that it says, or None for another kind of question."""
     found = _match(source, question)
     return found and (found[0], dict(found[1]))
 

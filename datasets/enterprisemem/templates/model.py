@@ -40,7 +40,7 @@ KEYS: Mapping[str, Key] = {
     "region": Key(),
     "loan_status": Key("[A-D]"),
 }
-"""Every state key of the benchmark. Northwind's `focus_year` is text, as `strftime` gives it; EDGAR's years are numbers."""
+"""Every state key. Northwind's `focus_year` is text, as `strftime` gives it; EDGAR's years are numbers."""
 
 LOOKUPS: Mapping[str, tuple[str, str]] = {
     "customer_id": ("company_name", "(SELECT CustomerID FROM Customers WHERE CompanyName = :company_name)"),
@@ -79,7 +79,9 @@ class Template:
     def hear(self, question: str) -> dict[str, Value] | None:
         """Return the values that `question` says, or None when it is no question of this kind."""
         heard = _question_pattern(self.pattern).fullmatch(question)
-        return None if heard is None else {key: _typed(key, KEYS[key].read(text)) for key, text in heard.groupdict().items()}
+        if heard is None:
+            return None
+        return {key: _typed(key, KEYS[key].read(text)) for key, text in heard.groupdict().items()}
 
     def missing(self, values: Mapping[str, Value]) -> tuple[str, ...]:
         """Return the keys that `fill` would still need beyond `values`."""
@@ -106,8 +108,7 @@ class Template:
         found = _sql_pattern(self.sql).fullmatch(sql)
         if found is None:
             return None
-        texts = {name.rstrip("_"): text for name, text in found.groupdict().items() if text is not None}
-        return {key: _typed(key, text.replace("''", "'")) for key, text in texts.items()}
+        return {key: _typed(key, _unquoted(text)) for key, text in found.groupdict().items() if text is not None}
 
 
 def learn(known: Mapping[str, Value], news: Mapping[str, Value]) -> dict[str, Value]:
@@ -132,6 +133,10 @@ def _literal(value: Value) -> str:
     return str(value) if isinstance(value, int) else "'" + value.replace("'", "''") + "'"
 
 
+def _unquoted(text: str) -> str:
+    return text[1:-1].replace("''", "'") if text.startswith("'") else text
+
+
 def _stand_in(key: str) -> str | None:
     return LOOKUPS[key][0] if key in LOOKUPS else None
 
@@ -146,38 +151,29 @@ def _expression(key: str, values: Mapping[str, Value]) -> str:
 @cache
 def _question_pattern(pattern: str) -> re.Pattern[str]:
     """Compile a wording: its text as it stands, each place as a named group."""
-    parts = _PLACE.split(pattern)
-    return re.compile("".join(f"(?P<{part}>{KEYS[part].spoken})" if odd else re.escape(part) for odd, part in _odds(parts)))
+    return _compiled(_PLACE.split(pattern), lambda key: f"(?P<{key}>{KEYS[key].spoken})")
 
 
 @cache
 def _sql_pattern(sql: str) -> re.Pattern[str]:
-    """Compile filled SQL: each parameter as a literal or as the lookup that stands for it, equal wherever it recurs."""
-    seen: set[str] = set()
-    return re.compile("".join(_slot(part, seen) if odd else re.escape(part) for odd, part in _odds(_PARAMETER.split(sql))))
+    """Compile filled SQL: its text as it stands, each parameter as a literal or as the lookup that stands for it."""
+    return _compiled(_PARAMETER.split(sql), _slot)
 
 
-def _odds(parts: list[str]) -> Iterable[tuple[int, str]]:
-    return ((place % 2, part) for place, part in enumerate(parts))
+def _compiled(parts: list[str], group: Callable[[str], str]) -> re.Pattern[str]:
+    """Compile a text of which every other part is a key: a group where a key first stands, the same text after that."""
+    texts, keys = parts[::2], parts[1::2]
+    groups = [f"(?P={key})" if key in keys[:place] else group(key) for place, key in enumerate(keys)]
+    return re.compile("".join(re.escape(text) + slot for text, slot in zip(texts, [*groups, ""], strict=True)))
 
 
-def _slot(key: str, seen: set[str]) -> str:
-    if key in seen:
-        return f"(?:{_again(key)})" if key not in LOOKUPS else f"(?:{_lookup_slot(key, again=True)}|{_again(key)})"
-    seen.add(key)
-    literal = _group(key)
-    return literal if key not in LOOKUPS else f"(?:{_lookup_slot(key, again=False)}|{literal})"
-
-
-def _lookup_slot(key: str, *, again: bool) -> str:
+def _slot(key: str) -> str:
+    if key not in LOOKUPS:
+        return _group(key)
     name, query = LOOKUPS[key]
-    before, after = query.split(f":{name}")
-    return re.escape(before) + (_again(name) if again else _group(name)) + re.escape(after)
+    before, after = map(re.escape, query.split(f":{name}"))
+    return f"(?:{before}{_group(name)}{after}|{_group(key)})"
 
 
 def _group(key: str) -> str:
-    return rf"(?P<{key}>\d+)" if KEYS[key].number else rf"'(?P<{key}>(?:[^']|'')*)'"
-
-
-def _again(key: str) -> str:
-    return f"(?P={key})" if KEYS[key].number else f"'(?P={key})'"
+    return rf"(?P<{key}>\d+)" if KEYS[key].number else rf"(?P<{key}>'(?:[^']|'')*')"

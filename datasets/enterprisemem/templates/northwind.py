@@ -46,7 +46,8 @@ SALES_BY_YEAR = _first(
 )  # fmt: skip
 ORDERS_BY_YEAR = _first(
     "For each year, how many orders came from {company_name}? Earliest year first.",
-    f"SELECT {_YEAR} AS order_year, COUNT(*) AS order_count FROM Orders o {_EVER} GROUP BY order_year ORDER BY order_year",
+    f"SELECT {_YEAR} AS order_year, COUNT(*) AS order_count FROM Orders o {_EVER} "
+    f"GROUP BY order_year ORDER BY order_year",
     "customer_id", "company_name",
 )  # fmt: skip
 BEST_YEAR = _ever(
@@ -64,7 +65,8 @@ ORDERS = _then(
 )
 AVERAGE_ORDER = _then("What was an order of theirs worth on average in that year?", _AVERAGE_ORDER)
 LARGEST_ORDER = _then(
-    "And the most valuable one of those orders?", f"SELECT ROUND(MAX(order_total), 2) AS largest_order FROM {_PER_ORDER}"
+    "And the most valuable one of those orders?",
+    f"SELECT ROUND(MAX(order_total), 2) AS largest_order FROM {_PER_ORDER}",
 )
 UNITS = _then("How many units in all did they take that year?", _UNITS_THEN)
 TOP_PRODUCT = _then(

@@ -28,7 +28,8 @@ LARGER = _template(
 SWITCH = _template("Same two years, but {metric} this time.", _PAIR, needs=_YEARS, binds=("metric",))
 CHANGE = _template(
     "By how much did it move between them, later minus earlier, to three decimals?",
-    f"SELECT ROUND(SUM(CASE fiscal_year WHEN :newer_year THEN value_billions ELSE -value_billions END), 3) AS change {_BOTH}",
+    "SELECT ROUND(SUM(CASE fiscal_year WHEN :newer_year THEN value_billions ELSE -value_billions END), 3) AS change "
+    + _BOTH,
     needs=("ticker", "metric", "older_year", "newer_year"),
 )
 AVERAGE = _template(
