@@ -7,6 +7,7 @@ from pathlib import Path
 from .. import synthetic
 from ..cache import built_once
 from .generator import generate
+from .gold import GoldRunner
 from .sessions import DATABASES, write_sessions
 
 VERSION = 1
@@ -23,8 +24,8 @@ def embedded_sessions(cache: Path | None = None) -> Path:
     """Return the embedded session file, first building it and its databases when they are not in the cache (10 s)."""
 
     def build(path: Path) -> None:
-        databases = {name: synthetic.ensure(name, cache) for name in DATABASES.values()}
-        sessions, _ = generate(databases)
+        with GoldRunner({name: synthetic.ensure(name, cache) for name in DATABASES.values()}) as runner:
+            sessions, _ = generate(runner)
         write_sessions(path, sessions)
 
     return built_once(embedded_place(cache), build)

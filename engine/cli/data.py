@@ -123,6 +123,7 @@ def _build(args: argparse.Namespace) -> int:
 
 def _build_sessions(args: argparse.Namespace) -> int:
     from ...datasets.enterprisemem.generator import generate
+    from ...datasets.enterprisemem.gold import GoldRunner
     from ...datasets.enterprisemem.sessions import DATABASES, write_sessions
 
     if args.benchmark is None:
@@ -130,7 +131,8 @@ def _build_sessions(args: argparse.Namespace) -> int:
     if args.out is None:
         raise ConfigurationError("sessions over given databases or of another seed need a place: --out FILE")
     databases = _located(args, list(DATABASES.values()))
-    sessions, verification = generate({name: database.path for name, database in databases.items()}, args.seed)
+    with GoldRunner({name: database.path for name, database in databases.items()}) as runner:
+        sessions, verification = generate(runner, args.seed)
     try:
         write_sessions(args.out, sessions)
     except OSError as error:

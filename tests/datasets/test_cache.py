@@ -5,7 +5,6 @@ from pathlib import Path
 from threading import Barrier
 
 import pytest
-
 from turntide.datasets.cache import built_once, cache_folder
 
 
@@ -14,9 +13,12 @@ def test_the_folder_is_the_one_that_the_environment_names(tmp_path: Path) -> Non
 
 
 def test_a_file_is_built_at_first_need_and_then_kept(tmp_path: Path) -> None:
+    def never(_: Path) -> None:
+        raise AssertionError("built twice")
+
     path = tmp_path / "deep" / "file"
-    built_once(path, lambda draft: draft.write_text("first") and None)
-    assert built_once(path, lambda draft: draft.write_text("second") and None).read_text() == "first"
+    assert built_once(path, Path.touch) == path
+    assert built_once(path, never) == path
 
 
 def test_a_build_that_fails_leaves_nothing_behind(tmp_path: Path) -> None:
@@ -37,6 +39,6 @@ def test_two_builders_at_once_end_with_one_whole_file(tmp_path: Path) -> None:
         draft.write_text("whole")
 
     with ThreadPoolExecutor(2) as pool:
-        paths = list(pool.map(lambda _: built_once(tmp_path / "file", build), range(2)))
-    assert [path.read_text() for path in paths] == ["whole", "whole"]
+        builds = [pool.submit(built_once, tmp_path / "file", build) for _ in range(2)]
+    assert [done.result().read_text() for done in builds] == ["whole", "whole"]
     assert list(tmp_path.iterdir()) == [tmp_path / "file"]

@@ -7,7 +7,6 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-
 from turntide.adapters.base import ConfigurationError
 from turntide.datasets.databases import is_synthetic, locate, open_readonly, schema_text, sha256
 

@@ -1,8 +1,7 @@
 from __future__ import annotations
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
-
 from turntide.datasets.draw import Draw
 
 
@@ -17,6 +16,7 @@ def test_other_seeds_give_another_stream() -> None:
     assert Draw("a", 1).below(10**9) != Draw("a1").below(10**9)
 
 
+@settings(deadline=None)
 @given(st.integers(), st.integers(1, 10**9))
 def test_draws_stay_within_their_bounds(seed: int, bound: int) -> None:
     draw = Draw(seed)
@@ -24,6 +24,7 @@ def test_draws_stay_within_their_bounds(seed: int, bound: int) -> None:
     assert -3 <= draw.between(-3, bound) <= bound
 
 
+@settings(deadline=None)
 @given(st.integers(), st.lists(st.integers()))
 def test_shuffling_keeps_every_item(seed: int, items: list[int]) -> None:
     assert sorted(Draw(seed).shuffled(items)) == sorted(items)

@@ -7,7 +7,6 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-
 from turntide.datasets import synthetic
 from turntide.datasets.databases import FILES, open_readonly
 
@@ -51,6 +50,8 @@ def columns(connection: sqlite3.Connection, table: str) -> list[tuple[object, ..
 def name(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
+
+def test_every_table_has_as_many_rows_as_the_real_one(name: str, look_alikes: Path) -> None:
     with closing(open_readonly(synthetic.place(name, look_alikes))) as connection:
         counts = {t: connection.execute(f'SELECT COUNT(*) FROM "{t}"').fetchone()[0] for t in tables(connection)}
         assert connection.execute("PRAGMA foreign_key_check").fetchall() == []

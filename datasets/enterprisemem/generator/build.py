@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from pathlib import Path
+from collections.abc import Iterator
+from itertools import chain
 
 from ...draw import Draw
 from ..gold import GoldRunner
@@ -17,18 +17,14 @@ _Played = tuple[Template, dict[str, Value], str]
 """A turn as one profile plays it: its template, the values its question says, and its gold."""
 
 
-def generate(databases: Mapping[str, Path], seed: int = 0) -> tuple[tuple[Session, ...], Verification]:
-    """Build the 300 sessions over `databases` (northwind, sec_edgar, financial) and verify them.
+def generate(runner: GoldRunner, seed: int = 0) -> tuple[tuple[Session, ...], Verification]:
+    """Build the 300 sessions over the runner's databases (northwind, sec_edgar, financial) and verify them.
 
     Raises InvariantError that names the first broken invariant, ConfigurationError for a database of another schema.
     """
-    with GoldRunner(databases) as runner:
-        sessions = tuple(
-            session
-            for source, tier in SESSIONS
-            for session in _tier(runner, source, tier, Draw("sessions", seed, source, tier))
-        )
-        return sessions, verify(sessions, runner)
+    tiers = (_tier(runner, source, tier, Draw("sessions", seed, source, tier)) for source, tier in SESSIONS)
+    sessions = tuple(chain.from_iterable(tiers))
+    return sessions, verify(sessions, runner)
 
 
 def _tier(runner: GoldRunner, source: str, tier: int, draw: Draw) -> Iterator[Session]:
