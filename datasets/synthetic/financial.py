@@ -55,7 +55,7 @@ def _districts(draw: Draw) -> Iterator[Row]:
         name = TOWNS[town] + ("", " Parva", " Magna", " Nova")[lap]
         counts = (draw.between(0, 150), draw.between(0, 70), draw.between(0, 27), draw.between(0, 11))
         yield (
-            number, name, region, str(draw.between(42_000, 390_000)), *map(str, counts[:2]), str(counts[2]),
+            number, name, region, str(draw.between(42_000, 390_000)), *map(str, counts[:3]),
             counts[3] % 6, draw.between(1, 11), draw.between(339, 1_000) / 10, draw.between(8_100, 12_600),
             draw.between(2, 73) / 10, draw.between(43, 940) / 100, draw.between(81, 167),
             draw.between(818, 20_000), draw.between(888, 20_000),

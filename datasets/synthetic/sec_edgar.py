@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from ..draw import Draw
@@ -70,14 +70,10 @@ def _annual() -> Iterator[Row]:
 def _quarterly() -> Iterator[Row]:
     for name, metric in _METRICS.items():
         for quarter, (period, count) in enumerate(zip(_QUARTERS, metric.quarterly, strict=True)):
-            for ticker, year in _cells(count):
+            for ticker, year in _years()[:count]:
                 filed = f"{year}-{2 + 3 * quarter:02d}-{Draw(_SEED, 'filed', ticker, year, period).between(1, 28):02d}"
                 amount = _amount(name, metric, ticker, year, period)
                 yield ticker, year, period, name, *amount, metric.concept, "10-Q", filed
-
-
-def _cells(count: int) -> Iterable[tuple[str, int]]:
-    return _years()[:count]
 
 
 def _amount(name: str, metric: _Metric, ticker: str, year: int, period: str) -> tuple[float, float | None, str]:

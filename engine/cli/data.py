@@ -151,6 +151,10 @@ def _check(args: argparse.Namespace) -> int:
     from ...datasets.enterprisemem.embedded import embedded_sessions
     from ...datasets.enterprisemem.sessions import load_sessions
 
+    if args.sessions is None and (args.data or args.database):
+        raise ConfigurationError(
+            "the embedded sessions are about the synthetic databases; name yours with --sessions FILE"
+        )
     sessions = load_sessions(args.sessions or embedded_sessions())
     report = check(sessions, _located(args, sorted({session.database for session in sessions})))
     _print(_builtins(report), args.json, _check_text(report))

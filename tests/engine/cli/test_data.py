@@ -70,6 +70,13 @@ def test_missing_data_ends_with_code_two_and_the_remedy(folder: Path, capsys: py
     assert "is empty" in capsys.readouterr().err
 
 
+def test_the_embedded_sessions_are_not_checked_on_other_databases(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["data", "check", "enterprisemem", "--data", str(folder)]) == 2
+    assert "name yours with --sessions FILE" in capsys.readouterr().err
+
+
 def test_list_says_what_a_folder_holds_and_what_not(
     folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
