@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
-from contextlib import AsyncExitStack
+from collections.abc import Generator, Mapping
+from contextlib import AsyncExitStack, contextmanager
 from pathlib import Path
 from typing import Self
 
 from ..adapters.base import ConfigurationError
 from .cache import cache_folder
-from .errors import RunError
+from .errors import RunError, Unfinished
 from .sql.databases import database_digest, refuse_unclean
 from .sql.gold import GoldCache
 from .sql.outcome import Outcome
 from .sql.pool import PoolStatistics, SqlPool
+from .sql.processes import SqlPoolError
 
 
 class SqlExecutor:
@@ -52,11 +53,13 @@ class SqlExecutor:
 
     async def execute(self, database: str, sql: str) -> Outcome:
         """Run a model's SQL under the guards and the short limit."""
-        return (await self._pool.execute(self._path(database), sql, deadline=self._timeout)).outcome
+        with _pool_failures():
+            return (await self._pool.execute(self._path(database), sql, deadline=self._timeout)).outcome
 
     async def reference(self, database: str, sql: str) -> Outcome:
         """Run gold SQL under the long limit, or return what it came to before."""
-        return await self._gold.reference(self._path(database), sql)
+        with _pool_failures():
+            return await self._gold.reference(self._path(database), sql)
 
     def statistics(self) -> PoolStatistics:
         """Return what the pool has done and is doing."""
@@ -71,3 +74,12 @@ class SqlExecutor:
     async def _hashes(self) -> dict[str, str]:
         digests = await asyncio.gather(*(asyncio.to_thread(database_digest, p) for p in self._databases.values()))
         return dict(zip(self._databases, digests, strict=True))
+
+
+@contextmanager
+def _pool_failures() -> Generator[None]:
+    """Workers that cannot be had are no fault of the statement: the dialogue stays unfinished."""
+    try:
+        yield
+    except SqlPoolError as error:
+        raise Unfinished("infrastructure", f"the SQL workers failed: {error}") from error

@@ -101,7 +101,8 @@ async def execute(
     """Run `spec` in `folder` to its end, or to where it must stop; run again, it goes on from there.
 
     `observe` is called once, when everything stands and nothing was sent; keys and base URLs come from `environ`.
-    Raises ConfigurationError (the user can mend it) and RunError (the folder cannot be trusted, or the run has diverged).
+    Raises ConfigurationError (the user can mend it) and RunError (the folder cannot be trusted, or the run has
+    diverged).
     """
     async with _open(spec, experiment, folder, environ) as (live, journal, talk):
         observe(live)

@@ -8,15 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ...adapters.base import ConfigurationError
+from ...engine.cache import cache_folder
 
 FOLDER_VARIABLE = "TURNTIDE_MINILM"
-CACHE_VARIABLE = "TURNTIDE_CACHE"
 NAME = "all-MiniLM-L6-v2"
-
-
-def cache_folder(environ: Mapping[str, str]) -> Path:
-    """Return the user's cache folder for turntide: `$TURNTIDE_CACHE`, or `~/.cache/turntide`."""
-    return Path(environ.get(CACHE_VARIABLE) or Path.home() / ".cache" / "turntide")
 
 
 def default_folder(environ: Mapping[str, str]) -> Path:

@@ -14,9 +14,10 @@ import numpy as np
 import orjson
 
 from ...adapters.base import ConfigurationError, Json
+from ...engine.cache import cache_folder
 from ...engine.errors import Unfinished
 from .base import DIMENSIONS, Vector, storable
-from .location import NAME, ModelFiles, cache_folder, find_model
+from .location import NAME, ModelFiles, find_model
 
 BATCH = 128
 """Texts per request: under a second of work, so that a parent that dies is noticed soon."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from ...engine.cache import built_once
 from .. import synthetic
-from ..cache import built_once
 from .generator import generate
 from .gold import GoldRunner
 from .sessions import DATABASES, write_sessions

@@ -5,7 +5,7 @@ from pathlib import Path
 from threading import Barrier
 
 import pytest
-from turntide.datasets.cache import built_once, cache_folder
+from turntide.engine.cache import built_once, cache_folder
 
 
 def test_the_folder_is_the_one_that_the_environment_names(tmp_path: Path) -> None:
