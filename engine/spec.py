@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import tomllib
 from pathlib import Path
-from typing import Annotated, TypeAlias, TypeVar
+from typing import Annotated, Any, TypeAlias, TypeVar
 
 import msgspec
 
-from ..adapters.base import ConfigurationError, Json
+from ..adapters.base import ConfigurationError
 
 Positive: TypeAlias = Annotated[int, msgspec.Meta(ge=1)]
 NotNegative: TypeAlias = Annotated[int, msgspec.Meta(ge=0)]
@@ -25,7 +25,7 @@ class ModelSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
 
     id: str
     label: str = ""
-    options: dict[str, Json] = {}
+    options: dict[str, Any] = {}
     rpm: Rate | None = None
     tpm: Rate | None = None
     in_flight: Positive | None = None
@@ -60,7 +60,7 @@ class Spec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
 
     benchmark: str
     models: list[ModelSpec]
-    options: dict[str, Json] = {}
+    options: dict[str, Any] = {}
     repeats: Positive = 1
     seed: int = 0
     limit: Positive | None = None

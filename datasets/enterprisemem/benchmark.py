@@ -29,7 +29,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     sessions: str = ""
     data: str = ""
     databases: dict[str, str] = {}
-    conditions: list[str] = [condition.name for condition in CONDITIONS]
+    conditions: list[str] = msgspec.field(default_factory=lambda: list(BY_NAME))
     order: str = "sequential"
     state: str = "gold"
     embedder: str = "minilm"
