@@ -43,7 +43,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     in seconds; `retries`: after faults; `sql_workers` 0: one per core.
     """
 
-    max_cost: Annotated[str, msgspec.Meta(pattern=r"^\\d+(\\.\\d+)?$")] | None = None
+    max_cost: Annotated[str, msgspec.Meta(pattern=r"^\d+(\.\d+)?$")] | None = None
     concurrency: Positive = 64
     in_flight: Positive = 256
     rpm: Rate | None = None

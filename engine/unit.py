@@ -83,6 +83,10 @@ class Experiment(Protocol):
         """Talk `unit` through. Deterministic given what `ctx` returns."""
         ...
 
+    def expected(self, unit: Unit) -> Iterable[str]:
+        """Return the answers that gold gives, in order: for estimates and for checking gold against itself."""
+        ...
+
     def ended(self, unit: Unit, records: Sequence[Mapping[str, Json]]) -> None:
         """Take in a unit that an earlier part of the run has ended: rebuild what later units need of it."""
         ...

@@ -110,6 +110,10 @@ class EnterpriseMemExperiment:
             await memory.remember(self._episode(session, turn, scored.sql, scored.result))
         await memory.end(session.session_id)
 
+    def expected(self, unit: Unit) -> Iterator[str]:
+        """Yield the gold SQL of each turn."""
+        return (turn.ground_truth_sql for turn in self._session(unit).turns)
+
     def ended(self, unit: Unit, records: Sequence[Mapping[str, Any]]) -> None:
         """Put an ended session's turns back into its condition-run's episodic memory."""
         if not self._conditions[unit.labels["condition"]].shares_episodes:

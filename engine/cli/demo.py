@@ -1,0 +1,110 @@
+"""`turntide demo`: the whole sweep on synthetic data with simulated models, killed in the middle and resumed."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from ...adapters.base import ConfigurationError
+from .arguments import at_least
+from .launch import SIMULATED_URL
+
+if TYPE_CHECKING:
+    from ...adapters.simulated import SimulatedServer
+    from ..benchmark import Subparsers
+
+MODELS: Final = ("reader-perfect", "reader-strong", "reader-good", "reader-forgetful", "reader-credulous")
+"""Simulated models of different quality, all answering from the prompt alone."""
+
+TURNS: Final = 1400
+CONDITIONS: Final = 5
+
+
+def add_parser(commands: Subparsers, words: Sequence[str]) -> None:
+    """Add `demo`."""
+    parser = commands.add_parser(
+        "demo",
+        help="the whole 25-cell sweep on synthetic data with simulated models",
+        description=(
+            "Run all of EnterpriseMem-Bench (five simulated models, five memory conditions, 1,400 turns each: 35,000 "
+            "calls over loopback HTTP), kill the run without warning on the way, resume it, and print its tables."
+        ),
+    )
+    parser.add_argument("--out", default="runs/demo", metavar="DIR", help="the run's folder (default runs/demo)")
+    parser.add_argument("--limit", type=at_least(1), metavar="N", help="only the first N sessions")
+    parser.add_argument("--no-kill", action="store_true", help="let the run go through in one piece")
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Run the demo and return the sweep's exit code."""
+    from ...adapters.simulated import SimulatedServer
+
+    folder = Path(args.out)
+    if folder.exists() and not (folder / "manifest.json").exists():
+        raise ConfigurationError(f"{folder} exists and is not a run; choose another folder with --out.")
+    if (folder / "manifest.json").exists():
+        _say(f"{folder} is there already: going on with it. (Remove the folder to start over.)")
+    began = time.monotonic()
+    with SimulatedServer.start() as server:
+        command = _command(folder, args.limit)
+        environ = {**os.environ, SIMULATED_URL: server.base_url}
+        _say(f"simulated provider at {server.base_url}; the sweep is: {_shown(command)}")
+        if not args.no_kill:
+            _run_and_kill(command, environ, server, _calls(folder, args.limit) // 3)
+        code = subprocess.run(command, env=environ, check=False, stdout=subprocess.DEVNULL).returncode
+        requests, repeats = _count(server, "requests"), _count(server, "repeats")
+    _say(f"{time.monotonic() - began:.0f} s; the provider saw {requests:,} requests, {repeats:,} of them repeats")
+    if code == 0:
+        from . import main
+
+        code = main(["report", str(folder)])
+    return code
+
+
+def _run_and_kill(command: list[str], environ: dict[str, str], server: SimulatedServer, after: int) -> None:
+    """Run the sweep until the provider has seen `after` more requests, then kill it with SIGKILL."""
+    target = _count(server, "requests") + after
+    with subprocess.Popen(command, env=environ, stdout=subprocess.DEVNULL) as sweep:
+        while sweep.poll() is None and _count(server, "requests") < target:
+            time.sleep(0.2)
+        if sweep.poll() is not None:
+            return
+        on_the_wire = _count(server, "in_flight")
+        sweep.send_signal(signal.SIGKILL)
+    _say(f"killed the sweep (SIGKILL) after {target:,} calls, with {on_the_wire} on the wire; resuming it")
+
+
+def _command(folder: Path, limit: int | None) -> list[str]:
+    models = [word for model in MODELS for word in ("--model", f"sim/{model}")]
+    limited = ["--limit", str(limit)] if limit else []
+    program = [sys.executable, "-m", "turntide.engine.cli"]
+    return [*program, "run", "enterprisemem", *models, "--out", str(folder), *limited]
+
+
+def _calls(folder: Path, limit: int | None) -> int:
+    """Return about how many calls the sweep will make; a resumed or shortened one makes fewer."""
+    if (folder / "manifest.json").exists():
+        return sys.maxsize
+    return len(MODELS) * CONDITIONS * (min(TURNS, limit) if limit else TURNS)
+
+
+def _count(server: SimulatedServer, name: str) -> int:
+    count = server.stats()[name]
+    assert isinstance(count, int)
+    return count
+
+
+def _shown(command: list[str]) -> str:
+    return " ".join(["turntide", *command[3:]])
+
+
+def _say(text: str) -> None:
+    print(f"demo: {text}", file=sys.stderr, flush=True)
