@@ -67,6 +67,7 @@ class Pace:
         self._clock = asyncio.get_running_loop().time
         self._begun = self._clock()
         self._seen: deque[tuple[float, int, int]] = deque()
+        self.now()
 
     def now(self) -> tuple[float, float, float | None]:
         """Return seconds since the start, answers per second, and the seconds that are left, if that can be told."""
