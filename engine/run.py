@@ -143,7 +143,7 @@ async def _open(
             journal,
             ledger,
             run=manifest.run,
-            retries=Retries(faults=settings.retries),
+            retries=Retries(faults=settings.retries, first=settings.backoff),
             attempt_timeout=settings.attempt_timeout,
             clock=loop_time,
             progress=progress,

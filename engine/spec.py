@@ -40,7 +40,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     """What may change between two parts of a run, since it never enters a request.
 
     `max_cost` in USD; `concurrency`: dialogues at once per model; `in_flight`: calls on the wire per account; time-outs
-    in seconds; `retries`: after faults; `sql_workers` 0: one per core.
+    in seconds; `retries`: after faults, the first after about `backoff` seconds; `sql_workers` 0: one per core.
     """
 
     max_cost: Annotated[str, msgspec.Meta(pattern=r"^\d+(\.\d+)?$")] | None = None
@@ -50,6 +50,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     tpm: Rate | None = None
     attempt_timeout: Seconds = 300.0
     retries: NotNegative = 5
+    backoff: Seconds = 1.0
     sql_timeout: Seconds = 30.0
     sql_workers: NotNegative = 0
     prices: str = ""

@@ -52,6 +52,7 @@ def add_settings(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--tpm", type=positive, metavar="N", help="tokens per minute per account")
     group.add_argument("--attempt-timeout", type=positive, metavar="S", help="seconds for one attempt (300)")
     group.add_argument("--retries", type=at_least(0), metavar="N", help="retries after faults; 0: none (5)")
+    group.add_argument("--backoff", type=positive, metavar="S", help="seconds before the first retry (1)")
     group.add_argument("--sql-timeout", type=positive, metavar="S", help="seconds for one predicted query (30)")
     group.add_argument("--sql-workers", type=at_least(0), metavar="N", help="worker processes for SQL (one per core)")
     group.add_argument("--prices", metavar="FILE", help="a price table that goes before the built-in one")
