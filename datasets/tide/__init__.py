@@ -1,0 +1,1 @@
+"""TIDE-Bench: chain ambiguity and intent drift over SQL."""
