@@ -91,7 +91,7 @@ def _rewritten(node: exp.Expr, resolve: Resolve) -> exp.Expr:
         case exp.Paren():
             return node.this
         case exp.Boolean() | exp.HexString() | exp.Placeholder() | exp.Parameter():
-            return exp.Literal(this=node.sql(SQLITE), is_string=False)
+            return exp.Literal(this=node.sql(SQLITE, comments=False), is_string=False)
         case exp.Neg(this=exp.Literal(is_string=False)):
             return exp.Literal(this=f"-{node.name}", is_string=False)
         case exp.Ordered():

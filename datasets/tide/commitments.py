@@ -137,8 +137,9 @@ class _Extraction:
             if output:
                 term.set("this", output)
             self._emit("order_by", term, scope, place)
-        if limit:
-            self._emit("limit", limit.args.get("expression") or limit.args["count"], scope, place)
+        if limit:  # or the standard's FETCH FIRST [n] ROWS ONLY, which stands for one row without a number
+            number = limit.args.get("expression") or limit.args.get("count") or exp.Literal.number(1)
+            self._emit("limit", number, scope, place)
         if offset:
             self._emit("offset", offset.expression, scope, place)
 

@@ -28,7 +28,7 @@ _AGGREGATES_BY_NAME = frozenset({"TOTAL", "JSON_GROUP_ARRAY", "JSON_GROUP_OBJECT
 class Structure:
     """The measures of Table 12 for one query, nested queries included.
 
-    `tokens` are those of the tokenizer without comments and the final semicolon (`T1.city = 'Oslo'` has five);
+    `tokens` are those of the tokenizer without comments and semicolons (`T1.city = 'Oslo'` has five);
     `predicates` are the members of the top-level AND of every WHERE clause; `joins` count commas too;
     `subquery_depth` is 0 for a query without nested queries, and the branches of a set operation nest nothing.
     """
