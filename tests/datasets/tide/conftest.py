@@ -9,14 +9,14 @@ from pathlib import Path
 import pytest
 from turntide.datasets.tide.schema import Schema, schema_of
 
-FIXTURES = Path(__file__).resolve().parents[2] / "fixtures" / "tide"
+from ...support.cases import FIXTURES
 
 
 @pytest.fixture(scope="session")
 def database(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("tide") / "shop.sqlite"
     with closing(sqlite3.connect(path)) as connection:
-        connection.executescript((FIXTURES / "schema.sql").read_text(encoding="utf-8"))
+        connection.executescript((FIXTURES / "tide" / "schema.sql").read_text(encoding="utf-8"))
     return path
 
 

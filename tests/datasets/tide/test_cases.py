@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 from turntide.datasets.tide.commitments import commitments
 from turntide.datasets.tide.drift import drift
 from turntide.datasets.tide.parsing import UnparsableSql
 from turntide.datasets.tide.schema import Schema
 
-FIXTURES = Path(__file__).resolve().parents[2] / "fixtures" / "tide"
+from ...support.cases import FIXTURES, blocks, headed
 
 
 def blocks_of(name: str) -> pytest.MarkDecorator:
-    """Run a test on each block of a file: `lines` are those below its `-- title`; the first block is the preface."""
-    text = (FIXTURES / name).read_text(encoding="utf-8")
-    blocks = [block.strip().splitlines() for block in text.split("\n\n")[1:]]
-    titles = [title.removeprefix("-- ") for title, *_ in blocks]
-    return pytest.mark.parametrize("lines", [rest for _, *rest in blocks], ids=titles)
+    """Run a test on each block of a file: `lines` are those below its title."""
+    cases = [headed(block) for block in blocks(f"tide/{name}")]
+    return pytest.mark.parametrize("lines", [rest.splitlines() for _, rest in cases], ids=[title for title, _ in cases])
 
 
 @blocks_of("same.sql")
@@ -60,7 +56,7 @@ def test_drift_has_the_verdict_of_algorithm_1(lines: list[str], schema: Schema) 
     assert [outcome.verdict, outcome.reason, *outcome.fine_subtypes] == expected.split()
 
 
-@pytest.mark.parametrize("case", (FIXTURES / "unparsable.txt").read_text(encoding="utf-8").splitlines())
+@pytest.mark.parametrize("case", (FIXTURES / "tide" / "unparsable.txt").read_text(encoding="utf-8").splitlines())
 def test_what_is_not_one_query_is_reported(case: str) -> None:
     why, _, sql = case.partition(" | ")
     with pytest.raises(UnparsableSql, match=why):

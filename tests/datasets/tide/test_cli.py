@@ -8,42 +8,39 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from turntide.datasets.tide.cli import add_parser, run
+from turntide.adapters.base import ConfigurationError
+from turntide.datasets.tide.cli import add_commands
 
-Command = Callable[..., tuple[int, str, str]]
+Command = Callable[..., str]
 
 
 @pytest.fixture
 def command(capsys: pytest.CaptureFixture[str]) -> Command:
-    """Run `turntide …` and return its exit code, stdout and stderr."""
+    """Run `turntide tide …` and return what it prints."""
 
-    def call(*arguments: str) -> tuple[int, str, str]:
-        parser = argparse.ArgumentParser(prog="turntide")
-        add_parser(parser.add_subparsers())
-        code = run(parser.parse_args(["tide", *arguments]))
-        captured = capsys.readouterr()
-        return code, captured.out, captured.err
+    def call(*arguments: str) -> str:
+        parser = argparse.ArgumentParser(prog="turntide tide")
+        add_commands(parser.add_subparsers())
+        args = parser.parse_args(arguments)
+        assert args.run(args) == 0
+        return capsys.readouterr().out
 
     return call
 
 
 def test_commitments_are_listed_one_a_line(command: Command) -> None:
-    assert command("commitments", "SELECT T.a FROM t AS T WHERE T.b = 1 LIMIT 2") == (
-        0,
-        "filter  WHERE t.b = 1\noutput  LIMIT 2\noutput  SELECT t.a\n",
-        "",
-    )
+    out = command("commitments", "SELECT T.a FROM t AS T WHERE T.b = 1 LIMIT 2")
+    assert out == "filter  WHERE t.b = 1\noutput  LIMIT 2\noutput  SELECT t.a\n"
 
 
 def test_a_database_qualifies_the_names(command: Command, database: Path) -> None:
-    code, out, _ = command("commitments", 'SELECT name FROM shop WHERE city = "Oslo"', "--database", str(database))
-    assert (code, out) == (0, "filter  WHERE shop.city = 'Oslo'\noutput  SELECT shop.name\n")
+    out = command("commitments", 'SELECT name FROM shop WHERE city = "Oslo"', "--database", str(database))
+    assert out == "filter  WHERE shop.city = 'Oslo'\noutput  SELECT shop.name\n"
 
 
 def test_commitments_as_json_have_both_forms(command: Command) -> None:
-    code, out, _ = command("commitments", "SELECT 1 WHERE 2 IN (SELECT a FROM t)", "--json")
-    assert code == 0
-    assert json.loads(out)["commitments"][1] == {
+    found = json.loads(command("commitments", "SELECT 1 WHERE 2 IN (SELECT a FROM t)", "--json"))
+    assert found["commitments"][1] == {
         "side": "filter",
         "path": ["WHERE ? IN (SELECT ...)"],
         "clause": "select",
@@ -53,29 +50,34 @@ def test_commitments_as_json_have_both_forms(command: Command) -> None:
 
 
 def test_drift_prints_the_verdict_and_both_differences(command: Command) -> None:
-    code, out, _ = command("drift", "--pre", "SELECT a FROM t WHERE b = 1", "--post", "SELECT a FROM t WHERE b = 2")
-    assert (code, out) == (0, "value (literal_replaced)\n- filter  WHERE b = 1\n+ filter  WHERE b = 2\n")
+    out = command("drift", "--pre", "SELECT a FROM t WHERE b = 1", "--post", "SELECT a FROM t WHERE b = 2")
+    assert out == "value (literal_replaced)\n- filter  WHERE b = 1\n+ filter  WHERE b = 2\n"
 
 
 def test_drift_as_json_names_the_fine_subtype(command: Command) -> None:
-    code, out, _ = command("drift", "--pre", "SELECT a FROM t", "--post", "SELECT b FROM t", "--json")
-    found = json.loads(out)
-    assert code == 0
+    found = json.loads(command("drift", "--pre", "SELECT a FROM t", "--post", "SELECT b FROM t", "--json"))
     assert (found["verdict"], found["reason"], found["fine_subtype"]) == ("projection", "output_changed", "select")
     assert [unit["value"] for unit in (*found["retracted"], *found["added"])] == ["a", "b"]
 
 
-def test_sql_that_does_not_parse_is_a_usage_error_that_shows_it(command: Command) -> None:
-    code, out, err = command("drift", "--pre", "SELECT a FROM t", "--post", "SELECT COUNT(* FROM t")
-    assert (code, out) == (2, "")
-    assert err == "turntide: the SQL does not parse: Expecting ) (line 1, column 19)\n  SELECT COUNT(* FROM t\n"
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("commitments", "SELECT COUNT(* FROM t"),
+        ("drift", "--pre", "SELECT a FROM t", "--post", "SELECT COUNT(* FROM t"),
+        ("drift", "--pre", "SELECT COUNT(* FROM t", "--post", "SELECT a FROM t"),
+    ],
+)
+def test_sql_that_does_not_parse_is_shown_with_the_place(command: Command, arguments: tuple[str, ...]) -> None:
+    with pytest.raises(ConfigurationError) as caught:
+        command(*arguments)
+    assert str(caught.value) == ("the SQL does not parse: Expecting ) (line 1, column 19)\n  SELECT COUNT(* FROM t")
 
 
 @pytest.mark.parametrize("content", [None, "this is no database, whatever its name says"])
-def test_a_database_that_cannot_be_read_is_a_usage_error(command: Command, tmp_path: Path, content: str | None) -> None:
+def test_a_database_that_cannot_be_read_is_named(command: Command, tmp_path: Path, content: str | None) -> None:
     path = tmp_path / "x.sqlite"
     if content:
         path.write_text(content, encoding="utf-8")
-    code, _, err = command("commitments", "SELECT a FROM t", "--database", str(path))
-    assert code == 2
-    assert err.startswith(f"turntide: --database {path}: ")
+    with pytest.raises(ConfigurationError, match=rf"--database .*{path.name}: "):
+        command("commitments", "SELECT a FROM t", "--database", str(path))
