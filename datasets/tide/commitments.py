@@ -120,7 +120,7 @@ class _Extraction:
         self._predicates("where", node, scope, place)
         group = node.args.get("group")
         for term in group.expressions if group else ():
-            self._emit("group_by", scope.ordinal(term) or term, scope, place)
+            self._emit("group_by", scope.ordinal(term.unnest()) or term, scope, place)
         self._predicates("having", node, scope, place)
         self._order_and_limit(node, scope, place)
         return scope.outputs(items, [form.structure for form in forms])
@@ -133,8 +133,8 @@ class _Extraction:
     def _order_and_limit(self, node: exp.Expr, scope: Scope, place: _Place) -> None:
         order, limit, offset = (node.args.get(key) for key in ("order", "limit", "offset"))
         for term in order.expressions if order else ():
-            output = scope.ordinal(term.this) or scope.alias(term.this)
-            if output:
+            key = term.this.unnest()
+            if output := scope.ordinal(key) or scope.alias(key):
                 term.set("this", output)
             self._emit("order_by", term, scope, place)
         if limit:  # or the standard's FETCH FIRST [n] ROWS ONLY, which stands for one row without a number
