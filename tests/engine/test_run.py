@@ -160,7 +160,7 @@ async def test_a_wrong_key_stops_its_model_and_the_others_go_on(tmp_path: Path) 
     async with serve(Config(key="right")) as strict, serve(Config()) as base_url:
         spec = toy_spec("sim/echo", "openai/echo")
         environ = {"OPENAI_API_KEY": "wrong", "OPENAI_BASE_URL": strict}
-        summary = await run_toy(tmp_path / "run", base_url, spec=spec, **environ)
+        summary = await run_toy(tmp_path / "run", base_url, spec=spec, environ=environ)
     assert summary.state == "incomplete"
     assert summary.exit_code == 3
     assert summary.done == 30
@@ -170,7 +170,7 @@ async def test_a_wrong_key_stops_its_model_and_the_others_go_on(tmp_path: Path) 
 async def test_only_wrong_keys_are_a_configuration_error(tmp_path: Path) -> None:
     async with serve(Config(key="right")) as strict:
         environ = {"OPENAI_API_KEY": "wrong", "OPENAI_BASE_URL": strict}
-        summary = await run_toy(tmp_path / "run", "", spec=toy_spec("openai/echo"), **environ)
+        summary = await run_toy(tmp_path / "run", "", spec=toy_spec("openai/echo"), environ=environ)
     assert summary.exit_code == 2
 
 

@@ -93,12 +93,19 @@ def toy_spec(*models: str, settings: Settings | None = None, **more: Any) -> Spe
 
 
 async def run_toy(
-    folder: Path, base_url: str, *, units: int = 30, spec: Spec | None = None, toy: Toy | None = None, **environ: str
+    folder: Path,
+    base_url: str,
+    *,
+    units: int = 30,
+    spec: Spec | None = None,
+    toy: Toy | None = None,
+    environ: Mapping[str, str] | None = None,
 ) -> Summary:
     """Run, or go on with, the toy benchmark in `folder`."""
     toy = toy or Toy(folder.parent / "data", units)
-    environ = {"TURNTIDE_SIM_BASE_URL": base_url, **environ}
-    return await execute(spec or toy_spec(), toy, folder, _nothing, environ)
+    return await execute(
+        spec or toy_spec(), toy, folder, _nothing, {"TURNTIDE_SIM_BASE_URL": base_url, **(environ or {})}
+    )
 
 
 def _nothing(live: Live) -> None:
