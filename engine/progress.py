@@ -40,6 +40,8 @@ class Progress:
 
     models: dict[str, ModelProgress] = field(default_factory=dict[str, ModelProgress])
     replayed: int = 0
+    gold_planned: int = 0
+    gold_checked: int = 0
     stopped: Counter[str] = field(default_factory=Counter[str])
 
     def of(self, model: str) -> ModelProgress:

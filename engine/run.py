@@ -21,6 +21,7 @@ from .closing import Closing
 from .context import Door, UnitContext
 from .errors import RunError, Unfinished
 from .executor import SqlExecutor
+from .gold import check_gold
 from .journal import Journal
 from .ledger import Ledger
 from .limits.clock import loop_time
@@ -104,8 +105,9 @@ async def execute(
     Raises ConfigurationError (the user can mend it) and RunError (the folder cannot be trusted, or the run has
     diverged).
     """
-    async with _open(spec, experiment, folder, environ) as (live, journal, talk):
+    async with _open(spec, experiment, folder, environ) as (live, journal, executor, talk):
         observe(live)
+        await check_gold(tuple(experiment.references()), executor, live.progress)
         scheduler = Scheduler(experiment, journal, talk, live.progress, live.closing)
         windows = {model.name: spec.settings.concurrency for model in spec.models}
         try:
@@ -120,7 +122,7 @@ async def execute(
 @asynccontextmanager
 async def _open(
     spec: Spec, experiment: Experiment, folder: Path, environ: Mapping[str, str]
-) -> AsyncGenerator[tuple[Live, Journal, Talk]]:
+) -> AsyncGenerator[tuple[Live, Journal, SqlExecutor, Talk]]:
     """Open everything a run stands on, in the order in which it can be refused; close it in reverse."""
     settings = spec.settings
     async with AsyncExitStack() as stack:
@@ -154,7 +156,7 @@ async def _open(
         )
         live = Live(progress, budget, routes, closing, folder)
         _plan(spec, experiment, progress)
-        yield live, journal, Dialogues(experiment, door, live)
+        yield live, journal, executor, Dialogues(experiment, door, live)
 
 
 class Dialogues:

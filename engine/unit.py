@@ -6,7 +6,7 @@ import random
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol, TypeAlias
+from typing import NamedTuple, Protocol, TypeAlias
 
 from ..adapters.base import Answer, Json, Message
 from .sql.outcome import Outcome
@@ -31,6 +31,14 @@ class Unit:
 Lane: TypeAlias = "Iterable[tuple[Unit, ...]]"
 """Units in an order that matters: each step's units run side by side, and the next step begins when all have ended.
 A unit that shares nothing is a lane of one step of one."""
+
+
+class Reference(NamedTuple):
+    """A gold statement, the database it runs on, and the name by which a user finds it."""
+
+    name: str
+    database: str
+    sql: str
 
 
 class Context(Protocol):
@@ -81,6 +89,10 @@ class Experiment(Protocol):
 
     async def dialogue(self, unit: Unit, ctx: Context) -> None:
         """Talk `unit` through. Deterministic given what `ctx` returns."""
+        ...
+
+    def references(self) -> Iterable[Reference]:
+        """Return every gold statement that scores rest on: a run begins by checking that all of them run."""
         ...
 
     def expected(self, unit: Unit) -> Iterable[str]:

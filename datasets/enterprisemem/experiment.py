@@ -11,7 +11,7 @@ from typing import Any, cast
 import msgspec
 
 from ...adapters.base import Json
-from ...engine.unit import Context, Lane, Unit
+from ...engine.unit import Context, Lane, Reference, Unit
 from ..databases import SourceDatabase, schema_text, sha256
 from . import prompts
 from .conditions import Condition
@@ -21,7 +21,7 @@ from .memory.horizon import SessionOrder
 from .memory.recall import Memory, Recalled
 from .record import Plan, PlannedTurns, TurnRecord, read_record
 from .scoring import Score, score
-from .sessions import Session, Turn
+from .sessions import Session, Turn, turn_id
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,6 +109,15 @@ class EnterpriseMemExperiment:
             ctx.record(**self._record(unit, session, turn, recalled, scored).fields())
             await memory.remember(self._episode(session, turn, scored.sql, scored.result))
         await memory.end(session.session_id)
+
+    def references(self) -> Iterator[Reference]:
+        """Yield gold and fallback of every turn."""
+        for session in self._setup.sessions:
+            for turn in session.turns:
+                name = turn_id(session, turn)
+                yield Reference(name, session.database, turn.ground_truth_sql)
+                if turn.fallback_sql is not None:
+                    yield Reference(f"{name} (fallback)", session.database, turn.fallback_sql)
 
     def expected(self, unit: Unit) -> Iterator[str]:
         """Yield the gold SQL of each turn."""

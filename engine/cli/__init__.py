@@ -7,7 +7,15 @@ import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, NoReturn
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser whose errors are one line: the usage of a command with many options would bury them."""
+
+    def error(self, message: str) -> NoReturn:
+        """Say what is wrong and where to look, and exit with 2."""
+        self.exit(2, f"{self.prog}: {message}. See {self.prog} --help.\n")
 
 
 class Command(NamedTuple):
@@ -67,7 +75,7 @@ def _dispatch(words: list[str]) -> int:
 
 def _parser(only: str, words: Sequence[str]) -> argparse.ArgumentParser:
     """Return the parser with the one command that was called in full, and the others as names with a line each."""
-    parser = argparse.ArgumentParser(prog="turntide", description="Evaluates conversational text-to-SQL at scale.")
+    parser = Parser(prog="turntide", description="Evaluates conversational text-to-SQL at scale.")
     parser.add_argument("--version", action="version", version=f"turntide {_version()}" if only == "--version" else "")
     commands = parser.add_subparsers(metavar="COMMAND", title="commands")
     for name, command in COMMANDS.items():
@@ -89,7 +97,7 @@ def _benchmark_command(name: str, words: list[str]) -> int:
         return 2
     benchmark = registry.load("benchmarks", name)
     assert isinstance(benchmark, Benchmark)
-    parser = argparse.ArgumentParser(prog=f"turntide {name}", description=benchmark.summary)
+    parser: argparse.ArgumentParser = Parser(prog=f"turntide {name}", description=benchmark.summary)
     benchmark.add_commands(parser.add_subparsers(metavar="COMMAND", title="commands", required=True))
     args = parser.parse_args(words[1:])
     return args.run(args)

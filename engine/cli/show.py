@@ -87,6 +87,8 @@ def line(live: Live, pace: Pace) -> str:
     """Return the state of a run in one line."""
     models = live.progress.models.values()
     elapsed, speed, left = pace.now()
+    if checking := gold(live):
+        return f"{clock(elapsed)}  {checking}"
     done, planned = sum(m.done for m in models), sum(m.planned for m in models)
     parts = [
         f"{clock(elapsed)}  {done:,}/{planned:,} dialogues",
@@ -108,7 +110,7 @@ def panel(live: Live, pace: Pace) -> Table:
     from rich.table import Table
 
     elapsed, speed, left = pace.now()
-    eta = f"about {clock(left)} left" if left is not None else "time left unknown"
+    eta = gold(live) or (f"about {clock(left)} left" if left is not None else "time left unknown")
     spent = money(live.budget.known, live.budget.exposed, live.budget.cap)
     table = Table(
         title=f"{live.folder}  {clock(elapsed)}  {speed:,.0f} answers/s  {eta}  {spent}", title_justify="left"
@@ -137,6 +139,12 @@ def _row(label: str, counts: ModelProgress, route: Route) -> tuple[str, ...]:
         retries,
         route.stopped.message if route.stopped else waits,
     )
+
+
+def gold(live: Live) -> str:
+    """Return how far the check of the gold statements is, or nothing when it is over."""
+    checked, planned = live.progress.gold_checked, live.progress.gold_planned
+    return f"checking gold: {checked:,} of {planned:,} statements" if checked < planned else ""
 
 
 def longest_wait(live: Live) -> tuple[float, str] | None:

@@ -14,7 +14,7 @@ from typing import Any
 from turntide.adapters.base import Json, Message
 from turntide.engine.run import Live, Summary, execute
 from turntide.engine.spec import ModelSpec, Settings, Spec
-from turntide.engine.unit import Context, Lane, Unit
+from turntide.engine.unit import Context, Lane, Reference, Unit
 
 TURNS = 4
 
@@ -68,6 +68,9 @@ class Toy:
             said.append(str(outcome.excerpt))
             ctx.record(turn=turn, status=outcome.status, rows=outcome.rows, saw=len(shared), said=said[-1])
         self._remember(unit, said)
+
+    def references(self) -> Iterable[Reference]:
+        return [Reference("all", "numbers", "SELECT COUNT(*) FROM n")]
 
     def expected(self, unit: Unit) -> Iterable[str]:
         return ["SELECT 1"] * TURNS
