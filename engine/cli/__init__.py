@@ -75,7 +75,7 @@ def _dispatch(words: list[str]) -> int:
 
 def _parser(only: str, words: Sequence[str]) -> argparse.ArgumentParser:
     """Return the parser with the one command that was called in full, and the others as names with a line each."""
-    parser = Parser(prog="turntide", description="Evaluates conversational text-to-SQL at scale.")
+    parser = _new_parser("turntide", "Evaluates conversational text-to-SQL at scale.")
     parser.add_argument("--version", action="version", version=f"turntide {_version()}" if only == "--version" else "")
     commands = parser.add_subparsers(metavar="COMMAND", title="commands")
     for name, command in COMMANDS.items():
@@ -84,6 +84,10 @@ def _parser(only: str, words: Sequence[str]) -> argparse.ArgumentParser:
         else:
             commands.add_parser(name, help=command.summary)
     return parser
+
+
+def _new_parser(program: str, description: str) -> argparse.ArgumentParser:
+    return Parser(prog=program, description=description)
 
 
 def _benchmark_command(name: str, words: list[str]) -> int:
@@ -97,7 +101,7 @@ def _benchmark_command(name: str, words: list[str]) -> int:
         return 2
     benchmark = registry.load("benchmarks", name)
     assert isinstance(benchmark, Benchmark)
-    parser: argparse.ArgumentParser = Parser(prog=f"turntide {name}", description=benchmark.summary)
+    parser = _new_parser(f"turntide {name}", benchmark.summary)
     benchmark.add_commands(parser.add_subparsers(metavar="COMMAND", title="commands", required=True))
     args = parser.parse_args(words[1:])
     return args.run(args)

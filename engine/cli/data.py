@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ...adapters.base import ConfigurationError
+from ...adapters.base import ConfigurationError, Json
 from .arguments import assignment, at_least
 
 if TYPE_CHECKING:
@@ -157,7 +157,14 @@ def _check(args: argparse.Namespace) -> int:
         )
     sessions = load_sessions(args.sessions or embedded_sessions())
     report = check(sessions, _located(args, sorted({session.database for session in sessions})))
-    _print(_builtins(report), args.json, _check_text(report))
+    facts, text = _builtins(report), _check_text(report)
+    if not report.gold_failed:
+        scored, missed = _gold_as_predictions(args)
+        facts |= {"gold_as_prediction": scored, "gold_as_prediction_missed": missed}
+        text += f"\ngold as prediction: {scored} of {report.turns} correct" + (
+            f", not {_some(missed)}" if missed else ""
+        )
+    _print(facts, args.json, text)
     if report.gold_failed:
         turn = report.gold_failed[0]
         print(
@@ -166,6 +173,23 @@ def _check(args: argparse.Namespace) -> int:
             file=sys.stderr,
         )
     return 2 if report.gold_failed else 0
+
+
+def _gold_as_predictions(args: argparse.Namespace) -> tuple[int, list[str]]:
+    """Return on how many turns gold scores as correct, and the ids of the others."""
+    from ...datasets.enterprisemem.benchmark import benchmark
+    from .launch import run_loop
+    from .selfcheck import gold_as_predictions
+
+    options: dict[str, Json] = {
+        "sessions": str(args.sessions or ""),
+        "data": str(args.data or ""),
+        "databases": dict[str, Json](args.database),
+        "conditions": ["A"],
+    }
+    records = run_loop(gold_as_predictions(benchmark, options))
+    missed = [f"{unit.item}:{record['turn']}" for unit, record in records if record["category"] != "correct"]
+    return len(records) - len(missed), missed
 
 
 def _check_text(report: CheckReport) -> str:
