@@ -13,9 +13,10 @@ from __future__ import annotations
 
 from typing import Literal
 
-Why = Literal["provider", "model", "budget", "draining", "crash", "infrastructure"]
+Why = Literal["provider", "model", "budget", "draining", "crash", "disk", "infrastructure"]
 """`provider`: retries ran out; `model`: its lane stopped (key, quota, not found); `budget`: the cap is reached;
-`draining`: the run is ending; `crash`: an error of the benchmark itself; `infrastructure`: a part
+`draining`: the run is ending; `crash`: an error of the benchmark itself; `disk`: the journal cannot be
+written; `infrastructure`: a part
 of our own (a memory store, a worker) failed."""
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import traceback
 from collections.abc import AsyncGenerator, Callable, Mapping
@@ -19,10 +18,10 @@ from .budget import Budget
 from .calls import Calls
 from .closing import Closing
 from .context import Door, UnitContext
-from .errors import RunError, Unfinished
+from .errors import RunError, Unfinished, Why
 from .executor import SqlExecutor
 from .gold import check_gold
-from .journal import Journal
+from .journal import Journal, JournalStopped
 from .ledger import Ledger
 from .limits.clock import loop_time
 from .lock import RunLock
@@ -47,6 +46,10 @@ EXIT_CODES: Final[Mapping[State, int]] = {
     "budget": 4,
     "interrupted": 130,
 }
+
+
+CLOSED: Final[Mapping[Why, State]] = {"budget": "budget", "draining": "interrupted"}
+"""What a run is called that was ended early; for any other reason it is incomplete."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,10 +115,11 @@ async def execute(
         windows = {model.name: spec.settings.concurrency for model in spec.models}
         try:
             await scheduler.run(windows, spec.repeats)
+            await journal.durable()
+        except* JournalStopped as group:
+            live.closing.begin(Unfinished("disk", str(_first(group))))
         except* RunError as group:
             raise _first(group) from None
-        finally:
-            await asyncio.shield(journal.durable())
     return _summary(live, folder)
 
 
@@ -225,7 +229,7 @@ def _state(live: Live, planned: int, done: int) -> State:
         return "complete"
     closing = live.closing.reason
     if closing:
-        return "budget" if closing.why == "budget" else "interrupted"
+        return CLOSED.get(closing.why, "incomplete")
     routes = live.routes.by_label.values()
     never_answered = not any(route.answers for route in routes) and not live.progress.replayed
     return "unusable" if never_answered and all(route.stopped for route in routes) else "incomplete"

@@ -33,7 +33,12 @@ def launch(spec: Spec, *, dry: bool = False, as_json: bool = False) -> int:
         from .estimate import estimate
 
         return run_loop(estimate(spec, as_json=as_json))
-    summary = run_loop(_launch(spec))
+    _allow_files()
+    try:
+        summary = run_loop(_launch(spec))
+    except asyncio.CancelledError:
+        print("interrupted: what had come is on disk; the same command goes on from there", file=sys.stderr)
+        return 130
     print(json.dumps(summary_json(summary)) if as_json else summary_text(summary))
     return summary.exit_code
 
@@ -96,12 +101,24 @@ def default_folder(spec: Spec, digest: str) -> Path:
     return Path("runs") / f"{spec.benchmark}-{digest[:10]}"
 
 
+def _allow_files() -> None:
+    """Raise the limit of open files: thousands of calls in flight are as many connections."""
+    try:
+        import resource
+    except ImportError:
+        return
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+
+
 def _on_signals(live: Live) -> None:
     """Ctrl-C once: let calls in flight land and stop resumable. Twice: stop now; what came is on disk."""
     loop, main = asyncio.get_running_loop(), asyncio.current_task()
 
     def interrupt() -> None:
         if live.closing.reason is None:
+            flying = sum(counts.on_the_wire for counts in live.progress.models.values())
+            print(f"ending: {flying} calls on the wire will land first; once more to stop now", file=sys.stderr)
             live.closing.begin(Unfinished("draining", "interrupted; the same command goes on from here"))
         elif main:
             main.cancel()

@@ -6,11 +6,13 @@ import asyncio
 import json
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
 import time
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -255,3 +257,18 @@ async def test_a_database_that_changes_under_a_run_is_noticed(tmp_path: Path) ->
             file.write(b"more")
         with pytest.raises(RunError, match=r"numbers.*changed"):
             await run
+
+
+async def test_a_full_disk_stops_the_run_resumable_and_space_finishes_it(
+    tmp_path: Path, tiny_disk: Callable[[str], Path]
+) -> None:
+    disk = tiny_disk("size=64k")
+    async with serve(Config()) as base_url:
+        toy = Toy(tmp_path / "data", units=120)
+        summary = await run_toy(disk / "run", base_url, toy=toy)
+        assert summary.exit_code == 3
+        assert "make room" in summary.reasons[0]
+        roomy = tmp_path / "run"
+        shutil.copytree(disk / "run", roomy)
+        assert (await run_toy(roomy, base_url, toy=Toy(tmp_path / "data", units=120))).exit_code == 0
+    assert len(ends(roomy)) == 120
