@@ -96,9 +96,10 @@ class ModelConfig(Behaviour, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     def varied(self, query: str) -> ModelConfig:
         """Return the variant that a name's `?wrong=0.1&seed=7` asks for. Raises ValueError that says what is wrong.
 
-        Every mistake, fault, and single-valued setting may be given so.
+        Every mistake, fault, and single-valued setting may be given so; any other name is a setting of the reader.
         """
         changes: dict[str, object] = {}
+        settings = dict(self.settings)
         mistakes: dict[str, object] = {**self.mistakes} if self.mistakes else {}
         faults: dict[str, object] = {**self.faults} if self.faults else {}
         for name, value in parse_qsl(query, keep_blank_values=True, strict_parsing=True):
@@ -108,9 +109,11 @@ class ModelConfig(Behaviour, frozen=True, kw_only=True, forbid_unknown_fields=Tr
                 faults[name] = value
             elif name in ("seed", "latency", "context_tokens", "reasoning_tokens", "cached_share"):
                 changes[name] = value
-            else:
+            elif name == UNREAD or name in Behaviour.__struct_fields__:
                 raise ValueError(f"a model's name cannot set {name!r}")
-        plain = msgspec.to_builtins(self) | {"mistakes": mistakes, "faults": faults} | changes
+            else:
+                settings[name] = value
+        plain = msgspec.to_builtins(self) | {"settings": settings, "mistakes": mistakes, "faults": faults} | changes
         return msgspec.convert(plain, ModelConfig, strict=False)
 
 

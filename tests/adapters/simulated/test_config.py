@@ -73,7 +73,14 @@ def test_a_name_carries_its_variant() -> None:
     assert (varied.seed, varied.latency) == (9, "uniform:0:1")
 
 
-@pytest.mark.parametrize("query", ["nonsense=1", "wrong", "wrong=", "wrong=2", "seed=x", "wrong=0.9&cut=0.9", "key=1"])
+def test_a_name_carries_settings_of_its_reader() -> None:
+    model = ModelConfig(reader="script", settings={"answers": {}, "otherwise": "?"})
+    assert model.varied("otherwise=!&cut=0.1").settings == {"answers": {}, "otherwise": "!"}
+
+
+@pytest.mark.parametrize(
+    "query", ["wrong", "wrong=", "wrong=2", "seed=x", "wrong=0.9&cut=0.9", "limits=1", "mistakes=1", "reset-unread=0.1"]
+)
 def test_a_name_that_cannot_be_read_is_refused(query: str) -> None:
     with pytest.raises(ValueError, match=r"."):
         ModelConfig(reader="echo").varied(query)
