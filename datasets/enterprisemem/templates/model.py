@@ -10,8 +10,10 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
+from typing import TYPE_CHECKING
 
-from ..sessions import Value
+if TYPE_CHECKING:
+    from ..sessions import Value
 
 
 @dataclass(frozen=True, slots=True)
