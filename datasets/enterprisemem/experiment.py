@@ -105,7 +105,8 @@ class EnterpriseMemExperiment:
                 turn.question,
             )
             answer = await ctx.ask(unit.model, messages)
-            scored = await score(ctx, session, turn, answer, recalled.episodes)
+            shown = [(episode, self._named(episode.session)) for episode in recalled.episodes]
+            scored = await score(ctx, session, turn, answer, shown)
             ctx.record(**self._record(unit, session, turn, recalled, scored).fields())
             await memory.remember(self._episode(session, turn, scored.sql, scored.result))
         await memory.end(session.session_id)
@@ -143,7 +144,10 @@ class EnterpriseMemExperiment:
         )
 
     def _session(self, unit: Unit) -> Session:
-        return self._setup.sessions[self._places[unit.item]]
+        return self._named(unit.item)
+
+    def _named(self, session: str) -> Session:
+        return self._setup.sessions[self._places[session]]
 
     def _memory(self, unit: Unit) -> Memory:
         return self._memories.of(_run_of(unit), self._conditions[unit.labels["condition"]])

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, TypeAlias
 
 from ...adapters.base import Answer
 from ...engine.comparison import compare
@@ -36,7 +36,11 @@ class Score:
     result: str
 
 
-async def score(ctx: Context, session: Session, turn: Turn, answer: Answer, shown: Iterable[Episode]) -> Score:
+Shown: TypeAlias = "Sequence[tuple[Episode, Session]]"
+"""The episodes in a prompt, each with the session that it belongs to."""
+
+
+async def score(ctx: Context, session: Session, turn: Turn, answer: Answer, shown: Shown) -> Score:
     """Execute and judge `answer`. Gold and fallback are run once for all who ask for them."""
     sql = extract_sql(answer.text)
     refused = before_execution(answer, sql)
@@ -67,18 +71,19 @@ async def _fallback(ctx: Context, session: Session, turn: Turn, gold: Outcome, o
     return "matched" if compare(fallback, outcome)[HEADLINE] else "other"
 
 
-async def _echoed(ctx: Context, session: Session, turn: Turn, outcome: Outcome, shown: Iterable[Episode]) -> int | None:
+async def _echoed(ctx: Context, session: Session, turn: Turn, outcome: Outcome, shown: Shown) -> int | None:
     """Return the plan position of a shown episode of another session whose values give the predicted result.
 
-    The stronger test of contamination: what was really retrieved, put into the turn's own template.
+    The stronger test of contamination: what was really retrieved (the values that the other session had bound by that
+    turn, which its SQL shows), put into the turn's own template.
     """
     if turn.sql_template is None:
         return None
-    own = known_before(session, turn)
-    for episode in shown:
-        if episode.session == session.session_id or not episode.state:
+    own = known_before(session, turn.turn_number)
+    for episode, other in shown:
+        if other.session_id == session.session_id:
             continue
-        foreign = filled(turn.sql_template, {**own, **episode.state})
+        foreign = filled(turn.sql_template, {**own, **known_before(other, episode.turn + 1)})
         if foreign is None or foreign == filled(turn.sql_template, own):
             continue
         if compare(await ctx.reference(session.database, foreign), outcome)[HEADLINE]:
@@ -86,10 +91,10 @@ async def _echoed(ctx: Context, session: Session, turn: Turn, outcome: Outcome, 
     return None
 
 
-def known_before(session: Session, turn: Turn) -> dict[str, StateValue]:
-    """Return the state that the session's earlier turns have bound."""
+def known_before(session: Session, turn: int) -> dict[str, StateValue]:
+    """Return the state that the turns before number `turn` have bound."""
     known: dict[str, StateValue] = {}
-    for earlier in session.turns[: turn.turn_number - 1]:
+    for earlier in session.turns[: turn - 1]:
         known.update(earlier.state_updates)
     return known
 
