@@ -33,8 +33,8 @@ def test_the_score_weighs_nesting_twice_and_ten_tokens_once() -> None:
     assert structural_score(Structure(tokens=39, predicates=2, joins=1, aggregations=1, subquery_depth=2)) == 11
 
 
-@pytest.mark.parametrize(("score", "tier"), [(0, "basic"), (4, "basic"), (5, "intermediate"), (10, "intermediate"),
-                                             (11, "advanced"), (40, "advanced")])  # fmt: skip
+@pytest.mark.parametrize(("score", "tier"), [(0, "basic"), (5, "basic"), (6, "intermediate"), (11, "intermediate"),
+                                             (12, "advanced"), (40, "advanced")])  # fmt: skip
 def test_the_thresholds_are_frozen(score: int, tier: str) -> None:
     assert tier_of(score) == tier
 
