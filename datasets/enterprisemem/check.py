@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 import msgspec
 
 from ..databases import SourceDatabase, sha256
-from .gold import GoldRunner, Result
+from ..gold import GoldRunner, Result
 from .sessions import Session, Turn, turn_id
 from .templates import derive, match
 

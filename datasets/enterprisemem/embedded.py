@@ -6,8 +6,8 @@ from pathlib import Path
 
 from ...engine.cache import built_once
 from .. import synthetic
+from ..gold import GoldRunner
 from .generator import generate
-from .gold import GoldRunner
 from .sessions import DATABASES, write_sessions
 
 VERSION = 1

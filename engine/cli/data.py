@@ -123,8 +123,8 @@ def _build(args: argparse.Namespace) -> int:
 
 def _build_sessions(args: argparse.Namespace) -> int:
     from ...datasets.enterprisemem.generator import generate
-    from ...datasets.enterprisemem.gold import GoldRunner
     from ...datasets.enterprisemem.sessions import DATABASES, write_sessions
+    from ...datasets.gold import GoldRunner
 
     if args.benchmark is None:
         raise ConfigurationError("which sessions? Say `turntide data build enterprisemem ...`")

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import chain
 
 from ...draw import Draw
-from ..gold import GoldRunner
+from ...gold import GoldRunner
 from ..sessions import PREFIXES, Session, Turn, Value
 from ..templates import Template
 from .plan import LONG, SEQUENCES, SESSIONS, TURNS, Sequence, Step, metrics

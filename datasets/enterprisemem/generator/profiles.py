@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 from ....adapters.base import ConfigurationError
 from ...draw import Draw
-from ..gold import GoldRunner, Row
+from ...gold import GoldRunner, Row
 from ..sessions import DATABASES, Value
 
 Profile: TypeAlias = "Mapping[str, Value]"

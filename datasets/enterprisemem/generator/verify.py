@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 import msgspec
 
 from ....adapters.base import ConfigurationError
-from ..gold import GoldRunner
+from ...gold import GoldRunner
 from ..sessions import Session, Turn, turn_id
 from ..templates import derive
 from .plan import LONG, SESSIONS, TURNS

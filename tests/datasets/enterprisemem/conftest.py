@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from turntide.datasets import synthetic
 from turntide.datasets.enterprisemem.generator import Verification, generate
-from turntide.datasets.enterprisemem.gold import GoldRunner
 from turntide.datasets.enterprisemem.sessions import DATABASES, Session, load_sessions
+from turntide.datasets.gold import GoldRunner
 
 
 @pytest.fixture(scope="session")

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from turntide.datasets.enterprisemem import embedded as module
 from turntide.datasets.enterprisemem.embedded import embedded_place, embedded_sessions
-from turntide.datasets.enterprisemem.gold import GoldRunner
 from turntide.datasets.enterprisemem.sessions import Session, dump_sessions, load_sessions
+from turntide.datasets.gold import GoldRunner
 from turntide.engine.cli import main
 
 

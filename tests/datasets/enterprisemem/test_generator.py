@@ -14,9 +14,9 @@ from turntide.adapters.base import ConfigurationError
 from turntide.datasets.draw import Draw
 from turntide.datasets.enterprisemem.generator import InvariantError, Verification, generate, verify
 from turntide.datasets.enterprisemem.generator.profiles import choose, extract
-from turntide.datasets.enterprisemem.gold import GoldRunner, Result, Row
 from turntide.datasets.enterprisemem.sessions import Session, dump_sessions
 from turntide.datasets.enterprisemem.templates import TEMPLATES, bird, match, northwind, sec_edgar
+from turntide.datasets.gold import GoldRunner, Result, Row
 
 replace = msgspec.structs.replace
 

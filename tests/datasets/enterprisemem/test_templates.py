@@ -8,10 +8,10 @@ import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from turntide.datasets.enterprisemem.gold import GoldRunner
 from turntide.datasets.enterprisemem.sessions import Session, Turn, Value, turn_id
 from turntide.datasets.enterprisemem.templates import LOOKUPS, TEMPLATES, Template, derive, learn, match
 from turntide.datasets.enterprisemem.templates.northwind import FOCUS, SALES_BY_YEAR, UNITS
+from turntide.datasets.gold import GoldRunner
 
 ALL = [template for templates in TEMPLATES.values() for template in templates]
 
