@@ -6,12 +6,12 @@ import random
 from collections import Counter
 
 import pytest
-from turntide.datasets.enterprisemem.gold import GoldRunner
 from turntide.datasets.enterprisemem.reader.knowledge import GUESSES
 from turntide.datasets.enterprisemem.reader.misreading import misname, misread
 from turntide.datasets.enterprisemem.sessions import Session
 from turntide.datasets.enterprisemem.templates import TEMPLATES, Template
 from turntide.datasets.enterprisemem.templates.northwind import ORDERS_BY_YEAR
+from turntide.datasets.gold import GoldRunner
 
 ALL = [template for templates in TEMPLATES.values() for template in templates]
 

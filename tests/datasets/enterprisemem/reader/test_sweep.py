@@ -11,10 +11,10 @@ from pathlib import Path
 import msgspec
 import pytest
 from turntide.datasets.enterprisemem.conditions import BY_NAME
-from turntide.datasets.enterprisemem.gold import GoldRunner
 from turntide.datasets.enterprisemem.reader.models import MODELS, make
 from turntide.datasets.enterprisemem.sessions import Session, Turn, turn_id
 from turntide.datasets.enterprisemem.taxonomy import starts_like_sql
+from turntide.datasets.gold import GoldRunner
 
 from ....support.replay import replay
 
