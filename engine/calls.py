@@ -83,7 +83,9 @@ class Calls:
             return await self._again(call, attempt, first)
 
     def _replayed(self, key: Key, line: Mapping[str, Json], digest: str) -> Answer:
-        if line["k"] != "answer" or line["h"] != digest:
+        if line["k"] != "answer":
+            raise Diverged(*key, "another step was taken here")
+        if line["h"] != digest:
             raise Diverged(*key, "the question is not the one that was answered here")
         self._progress.replayed += 1
         return answer_of(line)

@@ -8,9 +8,13 @@ from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import suppress
 from dataclasses import dataclass
+from typing import Final
 
 from .errors import JournalStopped
 from .logfile import LogFile
+
+WAKE: Final = 32
+"""Waiters that are woken in one tick of the loop."""
 
 
 def at_once() -> float:
@@ -149,8 +153,17 @@ class Writer:
         self._bytes += len(self._flying)
         self._groups += 1
         self._flying = bytearray()
-        while self._waiting and self._waiting[0][0] <= self._durable:
+        self._wake_some()
+
+    def _wake_some(self) -> None:
+        """Wake the waiters whose lines are on disk, a few dozen per loop tick: a thousand at once would all send, or
+        all go on, in the same tick, and hold the loop for as long as that takes."""
+        for _ in range(WAKE):
+            if not self._waiting or self._waiting[0][0] > self._durable:
+                return
             _wake(self._waiting.popleft()[1], None)
+        if self._waiting and not (loop := self._waiting[0][1].get_loop()).is_closed():
+            loop.call_soon(self._wake_some)
 
     def _stop(self, error: BaseException) -> None:
         self._flying, self._buffer = bytearray(), bytearray()

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import random
+from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
+from typing import Any
 
 import pytest
-from turntide.adapters.base import Answer, TransportFault
+from turntide.adapters.base import Answer, TransportFault, WireRequest
+from turntide.engine.calls import request_digest
 from turntide.engine.errors import Diverged, Unfinished
 from turntide.engine.journal import scan
 from turntide.engine.limits.account import Limits
@@ -220,3 +223,52 @@ async def test_the_throttle_paces_but_never_reorders(tmp_path: Path) -> None:
     async with bench(tmp_path, scripted, limits=Limits(requests_per_minute=60_000)) as setup:
         await asyncio.gather(*(setup.ask(f"u{n}", text=f"{n:03}") for n in range(200)))
     assert [body for body, _ in scripted.sends] == sorted(body for body, _ in scripted.sends)
+
+
+def test_queueing_and_backing_off_are_not_model_time(tmp_path: Path) -> None:
+    """A call may queue and back off for far longer than an attempt may last; its time-out runs from the send alone."""
+
+    async def main() -> tuple[list[float], list[float], float]:
+        scripted = ScriptedProvider(lambda n, body: fault(503, retry_after=90.0) if n == 0 else good(), lambda: 4.0)
+        limits = Limits(in_flight=1, adaptive=False)
+        async with bench(tmp_path, scripted, limits=limits, attempt_timeout=5.0) as setup:
+            ended = await _all(setup, 40)
+            assert all(isinstance(answer, Answer) for answer in ended)
+        answers = [line for line in scan(tmp_path / "journal.jsonl") if line["k"] == "answer"]
+        return [line["took"] for line in answers], [line["queued"] for line in answers], scripted.most
+
+    took, queued, most = run_jumping(main(), writing)
+    assert most == 1
+    assert all(seconds == pytest.approx(4.0, abs=0.1) for seconds in took)  # pyright: ignore[reportUnknownMemberType]
+    assert max(queued) > 100
+
+
+FLIPS: list[dict[str, Any]] = [
+    {"provider": "other"},
+    {"alias": "other"},
+    {"repeat": 1},
+    {"path": "/other"},
+    {"body": b"other"},
+]
+
+
+@pytest.mark.parametrize("flip", FLIPS, ids=lambda flip: next(iter(flip)))
+async def test_flipping_any_field_of_a_request_changes_its_digest(tmp_path: Path, flip: dict[str, Any]) -> None:
+    async with bench(tmp_path, ScriptedProvider(lambda n, body: good())) as setup:
+        route = setup.route
+
+        def digest(provider: str = "p", alias: str = "a", repeat: int = 0, path: str = "/x", body: bytes = b"b") -> str:
+            route.provider = replace(route.provider, name=provider)
+            route.account = replace(route.account, alias=alias)
+            return request_digest(route, WireRequest(path, body), repeat)
+
+        assert digest() == digest()
+        assert digest() != digest(**flip)
+
+
+async def test_host_and_port_may_change_between_two_parts_of_a_run(tmp_path: Path) -> None:
+    async with bench(tmp_path, ScriptedProvider(lambda n, body: good())) as setup:
+        wire = WireRequest("/x", b"b")
+        before = request_digest(setup.route, wire, 0)
+        setup.route.account = replace(setup.route.account, base_url="http://elsewhere:1")
+        assert request_digest(setup.route, wire, 0) == before

@@ -1,0 +1,64 @@
+"""What the progress says: a run never just looks stuck."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+from decimal import Decimal
+from pathlib import Path
+
+from turntide.engine.budget import Budget
+from turntide.engine.cli.show import Pace, clock, line, money, panel
+from turntide.engine.closing import Closing
+from turntide.engine.limits.account import Limits
+from turntide.engine.progress import Progress
+from turntide.engine.routes import Routes
+from turntide.engine.run import Live
+
+from ...support.provider import ScriptedProvider, bench, fault, good, writing
+from ...support.time import run_jumping
+
+
+def test_a_line_names_retries_by_class_and_the_longest_wait_with_its_reason(tmp_path: Path) -> None:
+    async def main() -> tuple[str, str]:
+        from rich.console import Console
+
+        scripted = ScriptedProvider(lambda n, body: fault(429, retry_after=60.0) if n == 0 else good())
+        async with bench(tmp_path, scripted, limits=Limits(in_flight=4, adaptive=False), cap="9") as setup:
+            setup.progress.of("m").planned = 10
+            live = Live(setup.progress, setup.budget, Routes(by_label={"m": setup.route}), setup.closing, tmp_path)
+            pace = Pace(live)
+            asking = [asyncio.create_task(setup.ask(f"u{n}")) for n in range(10)]
+            await asyncio.sleep(20)
+            shown = line(live, pace)
+            console = Console(width=200, record=True, file=io.StringIO())
+            console.print(panel(live, pace))
+            await asyncio.gather(*asking)
+            await live.routes.aclose()
+            return shown, console.export_text()
+
+    shown, table = run_jumping(main(), writing)
+    assert "0/10 dialogues" in shown
+    assert "retries rate_limit 1" in shown
+    assert "longest wait 20 s (rate_limit (server asked for 60.0 s))" in shown
+    assert "of $9" in shown
+    assert "rate_limit 1" in table
+
+
+def test_the_time_left_is_unknown_until_something_ended(tmp_path: Path) -> None:
+    async def main() -> str:
+        progress = Progress()
+        progress.of("m").planned = 10
+        routes = Routes()
+        live = Live(progress, Budget(), routes, Closing(), tmp_path)
+        shown = line(live, Pace(live))
+        await routes.aclose()
+        return shown
+
+    assert "time left unknown" in asyncio.run(main())
+
+
+def test_durations_and_money_are_written_for_people() -> None:
+    assert [clock(5), clock(65), clock(3_725)] == ["0:05", "1:05", "1:02:05"]
+    assert money(Decimal("1.5"), Decimal(0), None) == "spent $1.5000"
+    assert money(Decimal("1.5"), Decimal("0.25"), Decimal(2)) == "spent $1.5000 + $0.2500 exposed of $2"

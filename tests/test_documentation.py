@@ -1,0 +1,39 @@
+"""Documentation that can be wrong is tested."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def test_every_behaviour_names_tests_that_exist() -> None:
+    text = (ROOT / "docs" / "behaviours.md").read_text()
+    assert [int(number) for number in re.findall(r"^(\d+)\. ", text, re.MULTILINE)] == list(range(1, 38))
+    named = re.findall(r"`(\S+\.py): (test_\w+)`", text)
+    assert len(named) > 30
+    missing = [
+        f"{file}: {test}"
+        for file, test in named
+        if f"def {test}(" not in ((ROOT / "tests" / file).read_text() if (ROOT / "tests" / file).exists() else "")
+    ]
+    assert missing == []
+
+
+def test_every_document_is_linked_from_the_readme() -> None:
+    linked = set(re.findall(r"\(docs/([\w.-]+)\)", (ROOT / "README.md").read_text()))
+    assert {path.name for path in (ROOT / "docs").glob("*.md")} - linked == set()
+
+
+def test_links_between_documents_lead_somewhere() -> None:
+    for path in [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").glob("*.md")]:
+        for target in re.findall(r"\]\(([^)#:]+)\)", path.read_text()):
+            assert (path.parent / target).exists(), f"{path.name} links to {target}"
+
+
+def test_the_readme_lists_every_command() -> None:
+    from turntide.engine.cli import COMMANDS
+
+    text = (ROOT / "README.md").read_text()
+    assert [name for name in COMMANDS if f"turntide {name}" not in text and f"`{name}`" not in text] == []
