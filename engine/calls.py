@@ -149,7 +149,7 @@ class Calls:
         """Put what came into the journal's buffer and close the reservation. Never awaits."""
         route = call.route
         if isinstance(reply, Answer):
-            cost = _cost(route, reply, hold.usd)
+            cost = _cost(route, reply)
             self._journal.append(answer_line(call.key, call.sends, call.digest, reply, cost, call.queued, seconds))
             used = None if reply.usage is None else float(reply.usage.input_tokens + reply.usage.output_tokens)
             route.turnstile.leave(hold.tokens, used, hold.usd, cost)
@@ -194,7 +194,8 @@ def idempotency_key(run: str, key: Key, digest: str) -> str:
     return hashlib.blake2b(parts.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
 
-def _cost(route: Route, answer: Answer, worst: Decimal) -> Decimal | None:
-    if route.price is None:
-        return Decimal(0)
-    return None if answer.usage is None else route.price.cost(answer.usage)
+def _cost(route: Route, answer: Answer) -> Decimal | None:
+    """Return what an answer cost; None where nobody knows: no price, or no usage."""
+    if route.price is None or answer.usage is None:
+        return None
+    return route.price.cost(answer.usage)

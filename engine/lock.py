@@ -7,7 +7,7 @@ import os
 import socket
 from contextlib import suppress
 from datetime import UTC, datetime
-from fcntl import LOCK_EX, LOCK_NB, flock
+from fcntl import LOCK_EX, LOCK_NB, LOCK_SH, flock
 from pathlib import Path
 from types import TracebackType
 
@@ -77,6 +77,27 @@ class RunLock:
         with suppress(OSError):
             os.ftruncate(self._descriptor, 0)
         os.close(self._descriptor)
+
+
+def holder(folder: Path) -> Holder | None:
+    """Return the process that holds `folder` now, without disturbing it; None when nobody does."""
+    try:
+        descriptor = os.open(folder / "lock", os.O_RDONLY | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return None
+    try:
+        named = _read(descriptor)
+        return named if named and _held(descriptor) else None
+    finally:
+        os.close(descriptor)
+
+
+def _held(descriptor: int) -> bool:
+    try:
+        flock(descriptor, LOCK_SH | LOCK_NB)
+    except BlockingIOError:
+        return True
+    return False
 
 
 def _open(folder: Path) -> int:

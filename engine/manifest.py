@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from itertools import zip_longest
 from pathlib import Path
-from typing import Any, TypeAlias, cast
+from typing import Any, Final, TypeAlias, cast
 
 import orjson
 
@@ -19,6 +19,9 @@ from .files import replace_file
 from .journal.codec import canonical, loads
 
 NAME = "manifest.json"
+FORMAT: Final = 1
+"""Version of what a run folder holds; part of a run's identity."""
+
 _WIDTH = 60
 _SHOWN = 20
 

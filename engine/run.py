@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import traceback
 from collections.abc import AsyncGenerator, Callable, Mapping
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path
@@ -25,7 +25,8 @@ from .journal import Journal, JournalStopped
 from .ledger import Ledger
 from .limits.clock import loop_time
 from .lock import RunLock
-from .manifest import open_or_create
+from .manifest import FORMAT, open_or_create
+from .parts import began, ended
 from .progress import Progress
 from .retries import Retries
 from .routes import Routes, open_routes
@@ -33,9 +34,6 @@ from .scheduler import Scheduler, Talk
 from .spec import Spec
 from .turnstile import Purse
 from .unit import Experiment, Unit
-
-FORMAT: Final = 1
-"""Version of what a run folder holds; part of a run's identity."""
 
 State = Literal["complete", "incomplete", "budget", "interrupted", "failed", "unusable"]
 EXIT_CODES: Final[Mapping[State, int]] = {
@@ -111,6 +109,7 @@ async def execute(
     async with _open(spec, experiment, folder, environ) as (live, journal, executor, talk):
         observe(live)
         await check_gold(tuple(experiment.references()), executor, live.progress)
+        journal.append(began({label: counts.planned for label, counts in live.progress.models.items()}))
         scheduler = Scheduler(experiment, journal, talk, live.progress, live.closing)
         windows = {model.name: spec.settings.concurrency for model in spec.models}
         try:
@@ -120,7 +119,12 @@ async def execute(
             live.closing.begin(Unfinished("disk", str(_first(group))))
         except* RunError as group:
             raise _first(group) from None
-    return _summary(live, folder)
+        finally:
+            summary = _summary(live, folder)
+            with suppress(JournalStopped):  # a full disk takes no line more: this part stays without its end
+                journal.append(ended(summary.state, summary.reasons))
+                await asyncio.shield(journal.durable())
+    return summary
 
 
 @asynccontextmanager
@@ -183,7 +187,7 @@ class Dialogues:
             raise
         except Exception as error:
             raise self._crashed(unit, error) from None
-        self._door.journal.append({"k": "end", "u": unit.key})
+        self._door.journal.append({"k": "end", "u": unit.key, "m": unit.model})
 
     def _crashed(self, unit: Unit, error: Exception) -> Unfinished:
         """A benchmark's own bug ends its dialogue, not the run; each distinct one is kept with its traceback, once."""

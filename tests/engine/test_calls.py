@@ -61,6 +61,12 @@ async def test_a_retried_call_keeps_its_idempotency_key_and_counts_its_sends(tmp
     assert [line["n"] for line in lines] == [3]
 
 
+async def test_an_answer_whose_price_nobody_knows_is_not_journalled_as_free(tmp_path: Path) -> None:
+    async with bench(tmp_path, ScriptedProvider(lambda n, body: good()), price=None) as setup:
+        await setup.ask("u")
+    assert [line.get("usd") for line in scan(tmp_path / "journal.jsonl")] == ["0", None]  # sent, answer
+
+
 async def test_no_retries_means_none(tmp_path: Path) -> None:
     scripted = ScriptedProvider(lambda n, body: fault(500))
     async with bench(tmp_path, scripted, retries=Retries(faults=0)) as setup:

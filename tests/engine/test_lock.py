@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from turntide.adapters.base import ConfigurationError
-from turntide.engine.lock import FolderInUse, RunLock
+from turntide.engine.lock import FolderInUse, RunLock, holder
 
 from .conftest import TinyDisk
 
@@ -93,3 +93,17 @@ def test_a_file_in_place_of_the_folder_is_a_clear_error(tmp_path: Path) -> None:
     (tmp_path / "run").write_text("not a folder")
     with pytest.raises(ConfigurationError, match="cannot be written"):
         RunLock(tmp_path / "run").__enter__()
+
+
+def test_asking_who_holds_a_folder_takes_nothing(tmp_path: Path) -> None:
+    assert holder(tmp_path) is None
+    with other_process(tmp_path) as process:
+        found = holder(tmp_path)
+        assert found
+        assert found.pid == process.pid
+        process.kill()
+        process.wait()
+        assert holder(tmp_path) is None
+    with RunLock(tmp_path):
+        assert holder(tmp_path)
+    assert holder(tmp_path) is None

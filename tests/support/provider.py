@@ -160,7 +160,7 @@ async def bench(
     *,
     limits: Limits | None = None,
     cap: str | None = None,
-    price: FixedPrice | None = None,
+    price: FixedPrice | None = FixedPrice(),  # noqa: B008 - frozen
     retries: Retries | None = None,
     attempt_timeout: float = 60.0,
 ) -> AsyncGenerator[Bench]:
@@ -180,7 +180,7 @@ async def bench(
             options={},
             transport=scripted,
             turnstile=turnstile,
-            price=price or FixedPrice(),
+            price=price,
         )
         closing.listeners.append(turnstile.close)
         calls = Calls(

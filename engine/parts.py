@@ -1,0 +1,32 @@
+"""The journal's lines about the processes that worked on a run, one after another: operations, never results.
+
+    part     began: when, and how many units of each model are planned; or ended: when, how, and why
+
+A part without an end was killed, or is still at work.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
+from typing import Final
+
+from ..adapters.base import Json
+from .ledger import Line
+
+PART: Final = "part"
+_LONGEST = 2000
+
+
+def began(planned: Mapping[str, int]) -> Line:
+    """Return the line of a part that begins now; `planned` counts units by model."""
+    return {"k": PART, "began": _now(), "planned": dict[str, Json](planned)}
+
+
+def ended(state: str, reasons: Iterable[str]) -> Line:
+    """Return the line of the part that ends now."""
+    return {"k": PART, "ended": _now(), "state": state, "reasons": [reason[:_LONGEST] for reason in reasons]}
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="milliseconds")
