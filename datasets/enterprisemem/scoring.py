@@ -44,10 +44,11 @@ async def score(ctx: Context, session: Session, turn: Turn, answer: Answer, show
     """Execute and judge `answer`. Gold and fallback are run once for all who ask for them."""
     sql = extract_sql(answer.text)
     refused = before_execution(answer, sql)
-    if refused:
-        return Score(category=refused, detail=answer.detail, agree={}, sql=sql, result=NO_SQL)
-    outcome = await ctx.execute(session.database, sql)
     gold = await ctx.reference(session.database, turn.ground_truth_sql)
+    if refused:
+        fallback = await _fallback(ctx, session, turn, gold, None)
+        return Score(category=refused, detail=answer.detail, agree={}, fallback=fallback, sql=sql, result=NO_SQL)
+    outcome = await ctx.execute(session.database, sql)
     agree = compare(gold, outcome)
     category = after_execution(outcome, agree[HEADLINE])
     return Score(
@@ -61,14 +62,14 @@ async def score(ctx: Context, session: Session, turn: Turn, answer: Answer, show
     )
 
 
-async def _fallback(ctx: Context, session: Session, turn: Turn, gold: Outcome, outcome: Outcome) -> str:
-    """Tell whether the prediction is the neighbouring profile's answer (section 4.7)."""
+async def _fallback(ctx: Context, session: Session, turn: Turn, gold: Outcome, outcome: Outcome | None) -> str:
+    """Tell whether the prediction is the neighbouring profile's answer (section 4.7); None is no prediction at all."""
     if turn.fallback_sql is None:
         return ""
     fallback = await ctx.reference(session.database, turn.fallback_sql)
     if compare(gold, fallback)[HEADLINE]:
         return "same"
-    return "matched" if compare(fallback, outcome)[HEADLINE] else "other"
+    return "matched" if outcome and compare(fallback, outcome)[HEADLINE] else "other"
 
 
 async def _echoed(ctx: Context, session: Session, turn: Turn, outcome: Outcome, shown: Shown) -> int | None:

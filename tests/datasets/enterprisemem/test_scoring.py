@@ -95,6 +95,14 @@ async def test_a_fallback_that_coincides_with_gold_tells_nothing(database: Path)
     assert (await _score(database, same, TEMPLATE.format(customer_id="B"))).fallback == "same"
 
 
+@pytest.mark.parametrize(("neighbour", "expected"), [("B", "other"), ("D", "same")])
+async def test_a_turn_that_was_not_executed_still_counts_where_gold_and_fallback_differ(
+    database: Path, neighbour: str, expected: str
+) -> None:
+    scored = await _score(database, _session("NW-2-009", "A", neighbour), "I cannot know that.")
+    assert (scored.category, scored.fallback) == ("preamble", expected)
+
+
 async def test_an_answer_with_a_shown_sessions_values_is_an_echo_of_that_episode(database: Path) -> None:
     scored = await _score(database, ANN, TEMPLATE.format(customer_id="C"), _shown(BEA, 3), _shown(CAT, 5))
     assert (scored.category, scored.fallback, scored.echoed) == ("wrong_result", "other", 5)
