@@ -1,17 +1,13 @@
-"""A table as values, before anyone decides how it looks."""
+"""A table as values, before anyone decides how it looks (`results.text` does, for terminals)."""
 
 from __future__ import annotations
 
-import io
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TypeAlias
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import TypeAlias
 
 from ..adapters.base import Json
-
-if TYPE_CHECKING:
-    from rich.console import Console
-    from rich.table import Table as RichTable
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,38 +25,74 @@ class Rate:
         """The share, in [0, 1]; None when nothing was scored."""
         return self.hits / self.scored if self.scored else None
 
-    def text(self) -> str:
-        """Return `85.5 [83.6, 87.2]`, in percent."""
+    def text(self, *, brief: bool = False) -> str:
+        """Return `85.5 [83.6, 87.2]`, in percent, and how many of the planned were scored unless all were."""
         if not self.scored:
             return "-"
-        return f"{100 * self.hits / self.scored:.1f} [{100 * self.low:.1f}, {100 * self.high:.1f}]"
+        shown = f"{100 * self.hits / self.scored:.1f}"
+        if not brief:
+            shown += f" [{100 * self.low:.1f}, {100 * self.high:.1f}]"
+        return shown + _part(self.scored, self.planned)
+
+    def to_json(self) -> dict[str, Json]:
+        """Return every number raw."""
+        return {
+            "value": self.value,
+            "hits": self.hits,
+            "scored": self.scored,
+            "planned": self.planned,
+            "low": self.low,
+            "high": self.high,
+        }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Difference:
-    """A difference of two rates in percentage points, with its interval; None where one of them is missing."""
+    """A difference of two rates in percentage points over `n` of `planned` pairs; None where there is no pair.
+
+    `p` is that of the test of no difference, adjusted for the family that the table's note names.
+    """
 
     points: float | None
     low: float | None = None
     high: float | None = None
     n: int = 0
+    planned: int = 0
+    p: float | None = None
 
-    def text(self) -> str:
-        """Return `+4.5 [+1.2, +7.8]`, in percentage points."""
+    def text(self, *, brief: bool = False) -> str:
+        """Return `+4.5 [+1.2, +7.8]*`, in percentage points; the star means p ≤ 0.05."""
         if self.points is None:
             return "-"
         shown = f"{_zero(self.points):+.1f}"
-        if self.low is None or self.high is None:
-            return shown
-        return f"{shown} [{_zero(self.low):+.1f}, {_zero(self.high):+.1f}]"
+        if not brief and self.low is not None and self.high is not None:
+            shown += f" [{_zero(self.low):+.1f}, {_zero(self.high):+.1f}]"
+        if self.p is not None and self.p <= 0.05:
+            shown += "*"
+        return shown + _part(self.n, self.planned)
+
+    def to_json(self) -> dict[str, Json]:
+        """Return every number raw."""
+        return {
+            "points": self.points,
+            "low": self.low,
+            "high": self.high,
+            "n": self.n,
+            "planned": self.planned,
+            "p": self.p,
+        }
 
 
-Cell: TypeAlias = "str | int | float | Rate | Difference | None"
+Cell: TypeAlias = "str | int | float | Decimal | Rate | Difference | None"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Table:
-    """A titled grid. `key` names it in JSON; `source` is its place in the paper; `note` stands under it."""
+    """A titled grid. `key` names it in JSON; `source` is its place in the paper; `note` stands under it.
+
+    `labels` counts the leading columns that name the row. As text, intervals are left out from column `brief` on, and
+    only the first `excerpt` rows are shown; JSON holds everything.
+    """
 
     key: str
     title: str
@@ -68,8 +100,9 @@ class Table:
     rows: Sequence[Sequence[Cell]]
     source: str = ""
     note: str = ""
-    labels: int = field(default=1)
-    """How many leading columns name the row."""
+    labels: int = 1
+    brief: int | None = None
+    excerpt: int | None = None
 
     def to_json(self) -> dict[str, Json]:
         """Return the table with every number raw."""
@@ -83,74 +116,18 @@ class Table:
         }
 
 
-def render(tables: Sequence[Table], width: int = 160, *, color: bool = False) -> str:
-    """Return the tables as text for a terminal; equal tables give equal bytes."""
-    from rich.console import Console
-
-    console = Console(file=io.StringIO(), width=width, force_terminal=color, legacy_windows=False)
-    for table in tables:
-        _print(console, table)
-    file = console.file
-    assert isinstance(file, io.StringIO)
-    return "\n".join(line.rstrip() for line in file.getvalue().splitlines()) + "\n"
-
-
-def _print(console: Console, table: Table) -> None:
-    from rich.markup import escape
-
-    source = f"  [dim]({escape(table.source)})[/dim]" if table.source else ""
-    console.print(f"[bold]{escape(table.title)}[/bold]{source}")
-    console.print(_grid(table))
-    if table.note:
-        console.print(f"[dim]{escape(table.note)}[/dim]")
-    console.print()
-
-
-def _grid(table: Table) -> RichTable:
-    from rich.box import SIMPLE_HEAD
-    from rich.table import Table as RichTable
-    from rich.text import Text
-
-    grid = RichTable(box=SIMPLE_HEAD, pad_edge=False)
-    for place, column in enumerate(table.columns):
-        grid.add_column(
-            Text(column), justify="left" if place < table.labels else "right", no_wrap=place >= table.labels
-        )
-    for row in table.rows:
-        grid.add_row(*(Text(cell_text(cell)) for cell in row))
-    return grid
-
-
-def cell_text(cell: Cell) -> str:
-    """Return a cell as a reader sees it."""
-    match cell:
-        case None:
-            return "-"
-        case str():
-            return cell
-        case Rate() | Difference():
-            return cell.text()
-        case int():
-            return f"{cell:,}"
-        case float():
-            return f"{cell:,.4g}"
-
-
 def _cell_json(cell: Cell) -> Json:
     match cell:
-        case Rate():
-            return {
-                "value": cell.value,
-                "hits": cell.hits,
-                "scored": cell.scored,
-                "planned": cell.planned,
-                "low": cell.low,
-                "high": cell.high,
-            }
-        case Difference():
-            return {"points": cell.points, "low": cell.low, "high": cell.high, "n": cell.n}
+        case Rate() | Difference():
+            return cell.to_json()
+        case Decimal():
+            return str(cell)
         case _:
             return cell
+
+
+def _part(done: int, planned: int) -> str:
+    return "" if done == planned else f" ({done:,}/{planned:,})"
 
 
 def _zero(number: float) -> float:

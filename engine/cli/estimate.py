@@ -16,7 +16,7 @@ from ..rehearsal import NoDatabase, rehearse
 from ..routes import price_of, provider_of
 from ..spec import ModelSpec, Settings, Spec
 from ..unit import Experiment, Unit
-from .show import clock
+from .words import clock
 
 BYTES_PER_TOKEN: Final = 4
 SECONDS_PER_CALL: Final = 2.0
@@ -115,7 +115,8 @@ def _totals(spec: Spec, found: Estimate) -> dict[str, tuple[Cell, float]]:
 
 def _as_text(spec: Spec, found: Estimate) -> str:
     from ...results.table import Cell as Shown
-    from ...results.table import Table, render
+    from ...results.table import Table
+    from ...results.text import render
 
     rows: list[list[Shown]] = []
     for name, (total, seconds) in _totals(spec, found).items():

@@ -1,0 +1,209 @@
+"""How a run went, of any benchmark: sends, failures, latency, limits, money, and the processes that worked on it.
+
+Operations are never results: they hold clocks, and two runs with equal results have different ones.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter, defaultdict
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Final
+
+from ..adapters.base import Json
+from ..engine.budget import Budget
+from ..engine.journal import Fields, Key
+from ..engine.ledger import Ledger, key_of
+from ..engine.parts import PART
+from .reading import RunFolder
+
+_STEP: Final = math.log(1.02)
+_LEAST: Final = 0.001
+"""Seconds; what is shorter counts as nothing."""
+
+
+class Spread:
+    """How durations are spread, within 1 %, in constant memory: counts by bins that grow by 2 %."""
+
+    def __init__(self) -> None:
+        self._bins: Counter[int] = Counter()
+        self.total = 0.0
+        self.count = 0
+
+    def add(self, seconds: float) -> None:
+        """Take in one duration."""
+        self._bins[round(math.log(seconds / _LEAST) / _STEP) if seconds > _LEAST else -1] += 1
+        self.total += seconds
+        self.count += 1
+
+    def quantile(self, share: float) -> float | None:
+        """Return the duration, in seconds, that `share` of them do not exceed; None when there is none."""
+        left = math.ceil(share * self.count)
+        for place in sorted(self._bins):
+            left -= self._bins[place]
+            if left <= 0:
+                return 0.0 if place < 0 else _LEAST * math.exp(place * _STEP)
+        return None
+
+    def to_json(self) -> dict[str, Json]:
+        """Return p50, p90, p99 and the sum, in seconds."""
+        quantiles = {f"p{share}": self.quantile(share / 100) for share in (50, 90, 99)}
+        return {**quantiles, "sum": self.total}
+
+
+@dataclass(slots=True)
+class ModelOperations:
+    """One model's counts over all parts. `planned` and `done` are dialogues, the rest calls.
+
+    `failures` counts failed attempts by class; `returned` counts answers by the model id that came back; `queued` is
+    the time before the sends of an answered call, `took` the time on the wire of its last one.
+    """
+
+    planned: int = 0
+    done: int = 0
+    sends: int = 0
+    answers: int = 0
+    failures: Counter[str] = field(default_factory=Counter[str])
+    returned: Counter[str] = field(default_factory=Counter[str])
+    queued: Spread = field(default_factory=Spread)
+    took: Spread = field(default_factory=Spread)
+
+    def to_json(self) -> dict[str, Json]:
+        """Return the counts; durations in seconds."""
+        return {
+            "dialogues_planned": self.planned,
+            "dialogues_done": self.done,
+            "sends": self.sends,
+            "answers": self.answers,
+            "failures": dict(sorted(self.failures.items())),
+            "returned": dict(sorted(self.returned.items())),
+            "queue_seconds": self.queued.to_json(),
+            "model_seconds": self.took.to_json(),
+        }
+
+
+@dataclass(slots=True)
+class LimitChanges:
+    """How often one limit changed for one reason, and its latest value (for a pause: its seconds)."""
+
+    count: int = 0
+    latest: float | None = None
+
+
+@dataclass(slots=True)
+class Part:
+    """One process's work on the run; without `ended` it was killed, or is still at it. Times are UTC in ISO 8601."""
+
+    began: str
+    ended: str | None = None
+    state: str = ""
+    reasons: tuple[str, ...] = ()
+
+    @property
+    def wall(self) -> float | None:
+        """How long it took, in seconds; None when it did not say that it ended."""
+        if self.ended is None:
+            return None
+        return (datetime.fromisoformat(self.ended) - datetime.fromisoformat(self.began)).total_seconds()
+
+    def to_json(self) -> dict[str, Json]:
+        """Return the part; its wall time in seconds."""
+        return {
+            "began": self.began,
+            "ended": self.ended,
+            "wall_seconds": self.wall,
+            "state": self.state,
+            "reasons": list(self.reasons),
+        }
+
+
+class Operations:
+    """What a journal tells of how its run went. `open` counts sends that nothing followed: on the wire, or lost.
+
+    `limits` sums up the changes of an account's limits, by account, limit and reason.
+    """
+
+    def __init__(self, labels: list[str]) -> None:
+        self.models = defaultdict(ModelOperations, {label: ModelOperations() for label in labels})
+        self.budget = Budget()
+        self.parts: list[Part] = []
+        self.limits: dict[tuple[str, str, str], LimitChanges] = {}
+        self.last_failure = ""
+        self.open = 0
+        self._ledger = Ledger(self.budget)
+        self._asked: dict[tuple[Key, int], str] = {}
+
+    @classmethod
+    def of(cls, run: RunFolder) -> Operations:
+        """Read a run's journal through once."""
+        operations = cls([model.label for model in run.models])
+        for line in run.lines():
+            operations._visit(line)
+        operations.open = operations._ledger.close()
+        return operations
+
+    @property
+    def planned(self) -> int:
+        """Dialogues planned."""
+        return sum(model.planned for model in self.models.values())
+
+    @property
+    def done(self) -> int:
+        """Dialogues that came to their end."""
+        return sum(model.done for model in self.models.values())
+
+    def _visit(self, line: Fields) -> None:
+        self._ledger.visit(line)
+        match line["k"]:
+            case "sent":
+                self._asked[key_of(line), line["n"]] = line["m"]
+                self.models[line["m"]].sends += 1
+            case "answer":
+                self._answered(line)
+            case "fail":
+                self._asker(line).failures[line["kind"]] += 1
+                self.last_failure = line["message"]
+            case "end":
+                self.models[line["m"]].done += 1
+            case "limit":
+                changes = self.limits.setdefault((line["account"], line["limit"], line["why"]), LimitChanges())
+                changes.count, changes.latest = changes.count + 1, line["new"]
+            case kind if kind == PART:
+                self._part(line)
+            case _:
+                pass
+
+    def _answered(self, line: Fields) -> None:
+        model = self._asker(line)
+        model.answers += 1
+        model.returned[line["model"]] += 1
+        model.queued.add(line["queued"])
+        model.took.add(line["took"])
+
+    def _part(self, line: Fields) -> None:
+        if "began" in line:
+            self.parts.append(Part(line["began"]))
+            for label, planned in line["planned"].items():
+                self.models[label].planned = planned
+        elif self.parts:
+            last = self.parts[-1]
+            last.ended, last.state, last.reasons = line["ended"], line["state"], tuple(line["reasons"])
+
+    def _asker(self, line: Fields) -> ModelOperations:
+        return self.models[self._asked.pop((key_of(line), line["n"]))]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return everything; money in USD as text, so that no digit is lost."""
+        return {
+            "models": {label: model.to_json() for label, model in self.models.items()},
+            "open_sends": self.open,
+            "known_usd": str(self.budget.known),
+            "exposed_usd": str(self.budget.exposed),
+            "last_failure": self.last_failure,
+            "limit_changes": [
+                {"account": account, "limit": limit, "why": why, "count": changes.count, "latest": changes.latest}
+                for (account, limit, why), changes in self.limits.items()
+            ],
+            "parts": [part.to_json() for part in self.parts],
+        }

@@ -1,0 +1,105 @@
+"""Run folders as they are on disk: of finished runs, of interrupted ones, and of those that are running now."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from ..adapters.base import ConfigurationError, Json
+from ..engine.journal import Fields, canonical, scan
+from ..engine.manifest import FORMAT, Difference, Manifest, differences
+
+JOURNAL = "journal.jsonl"
+_SHOWN = 5
+
+
+class ModelIdentity(msgspec.Struct, frozen=True):
+    """A model of a run as its manifest names it: `id` is `provider/model`, `options` are sent with every question."""
+
+    label: str
+    id: str
+    options: dict[str, Any]
+
+    @property
+    def asked(self) -> str:
+        """The id that the provider is asked for."""
+        return self.id.partition("/")[2]
+
+    @property
+    def simulated(self) -> bool:
+        """Whether a simulated provider answers."""
+        return self.id.startswith("sim/")
+
+
+@dataclass(frozen=True, slots=True)
+class RunFolder:
+    """A run: what was asked, frozen, and the journal of what came."""
+
+    folder: Path
+    manifest: Manifest
+
+    @property
+    def identity(self) -> dict[str, Any]:
+        """All that decides the run's requests and scores."""
+        return self.manifest.identity
+
+    @property
+    def models(self) -> list[ModelIdentity]:
+        """The run's models in the order in which they were named."""
+        return msgspec.convert(self.identity["models"], list[ModelIdentity])
+
+    def lines(self) -> Iterator[Fields]:
+        """Yield the journal's lines, in the order in which they were written; none when it is not there yet.
+
+        Another process may be writing it: a line that is not whole yet is left alone. Raises DamagedJournal.
+        """
+        journal = self.folder / JOURNAL
+        return scan(journal) if journal.exists() else iter(())
+
+
+def open_run(folder: Path) -> RunFolder:
+    """Return the run in `folder`; raises ConfigurationError when there is none."""
+    if not folder.is_dir():
+        raise ConfigurationError(f"there is no folder {folder}. `turntide run` says where it put its run.")
+    manifest = Manifest.load(folder)
+    if (found := manifest.identity.get("format")) != FORMAT:
+        raise ConfigurationError(
+            f"{folder} has format {found!r}, and this turntide reads {FORMAT}: use the one that ran it."
+        )
+    return RunFolder(folder, manifest)
+
+
+def in_order(runs: Sequence[RunFolder]) -> list[RunFolder]:
+    """Return `runs` in an order that follows from what they are, whatever their folders and the order given."""
+    return sorted(runs, key=lambda run: canonical(run.identity))
+
+
+def require_agreement(runs: Sequence[RunFolder], may_differ: Callable[[Difference], bool]) -> None:
+    """Raise ConfigurationError, with the difference shown, unless the runs can be read as one.
+
+    Their identities must be equal but for their models and what else `may_differ`; one label must mean one model.
+    """
+    for one, other in combinations(runs, 2):
+        found = [each for each in differences(_but_models(one), _but_models(other)) if not may_differ(each)]
+        found += differences(_models_shared(one, other), _models_shared(other, one), "models")
+        if found:
+            shown = [f"  {each}" for each in found[:_SHOWN]]
+            shown += [f"  ... and {len(found) - _SHOWN} more"] if len(found) > _SHOWN else []
+            raise ConfigurationError(
+                f"{one.folder} and {other.folder} cannot be read as one, for they differ:\n"
+                + "\n".join([*shown, "Report them apart."])
+            )
+
+
+def _but_models(run: RunFolder) -> Json:
+    return {name: value for name, value in run.identity.items() if name != "models"}
+
+
+def _models_shared(run: RunFolder, other: RunFolder) -> Json:
+    labels = {model.label for model in other.models}
+    return {m.label: {"id": m.id, "options": m.options} for m in run.models if m.label in labels}
