@@ -1,121 +1,171 @@
-"""All scored turns of one or more runs, and the ways to count them."""
+"""All scored turns of a sweep as columns, and the ways to count them."""
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
-from decimal import Decimal
-from typing import TypeAlias
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
 
 from ...datasets.enterprisemem.record import Plan, PlannedTurns, TurnRecord
-from ..statistics.clustered import mean
-from ..statistics.intervals import wilson
+from ...datasets.enterprisemem.taxonomy import OUTSIDE, SIX
+from ...engine.comparison import COMPARISONS
+from ..statistics import clustered_proportion, paired_proportions
 from ..table import Difference, Rate
 
-Where: TypeAlias = Callable[[TurnRecord], bool]
-PlannedWhere: TypeAlias = Callable[[PlannedTurns], bool]
+Flags: TypeAlias = NDArray[np.bool_]
+Codes: TypeAlias = NDArray[np.intp]
+
+CATEGORIES: Final = (*SIX, *OUTSIDE)
 
 
-@dataclass(slots=True)
-class Spent:
-    """Tokens and money of the answers that count, in one cell."""
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """Which turns of a cell: None takes all."""
 
-    answers: int = 0
-    input_tokens: int = 0
-    cached_tokens: int = 0
-    output_tokens: int = 0
-    reasoning_tokens: int = 0
-    usd: Decimal = Decimal(0)
-    unpriced: int = 0
+    source: str | None = None
+    tier: int | None = None
+    turn: int | None = None
 
-
-@dataclass(slots=True)
-class Turns:
-    """The scored turns of a sweep beside its plan."""
-
-    plan: Plan
-    records: list[TurnRecord] = field(default_factory=list[TurnRecord])
-    spent: dict[tuple[str, str], Spent] = field(default_factory=lambda: defaultdict[tuple[str, str], Spent](Spent))
-    _cells: dict[tuple[str, str], list[TurnRecord]] = field(
-        default_factory=lambda: defaultdict[tuple[str, str], list[TurnRecord]](list)
-    )
-
-    def add(self, record: TurnRecord) -> None:
-        """Take in a scored turn."""
-        self.records.append(record)
-        self._cells[record.model, record.condition].append(record)
-
-    def cell(self, model: str | None, condition: str | None) -> Iterator[TurnRecord]:
-        """Yield the turns of a cell; None means all models or all conditions."""
-        for (m, c), records in self._cells.items():
-            if model in (None, m) and condition in (None, c):
-                yield from records
-
-    def planned(self, model: str | None, condition: str | None, where: PlannedWhere) -> int:
-        """Return how many turns of a kind a cell plans."""
-        cells = (1 if model else len(self.plan.models)) * (1 if condition else len(self.plan.conditions))
-        return cells * self.plan.repeats * sum(kind.count for kind in self.plan.turns if where(kind))
-
-    def rate(
-        self,
-        model: str | None = None,
-        condition: str | None = None,
-        *,
-        source: str | None = None,
-        tier: int | None = None,
-        turn: int | None = None,
-    ) -> Rate:
-        """Return execution accuracy (strict, section 3.3) over a part of the sweep."""
-
-        def fits(each: TurnRecord | PlannedTurns) -> bool:
-            return source in (None, each.source) and tier in (None, each.tier) and turn in (None, each.turn)
-
-        hits = scored = 0
-        for record in self.cell(model, condition):
-            if fits(record):
-                scored += 1
-                hits += record.correct
-        return rate(hits, scored, self.planned(model, condition, fits))
-
-    def difference(self, model: str | None, of: str, minus: str, where: Where = lambda record: True) -> Difference:
-        """Return EX of condition `of` minus EX of condition `minus` over the turns that were scored in both.
-
-        Points with the cluster-robust interval of the paired differences; sessions of equal content are one cluster.
-        """
-        base = {_place(record): record.correct for record in self.cell(model, minus) if where(record)}
-        pairs = [
-            (int(record.correct) - int(base[place]), record.cluster)
-            for record in self.cell(model, of)
-            if where(record) and (place := _place(record)) in base
-        ]
-        if not pairs:
-            return Difference(points=None)
-        estimate = mean([float(value) for value, _ in pairs], [cluster for _, cluster in pairs])
-        low, high = estimate.interval.low, estimate.interval.high
-        return Difference(
-            points=100 * estimate.value, low=max(-100.0, 100 * low), high=min(100.0, 100 * high), n=len(pairs)
+    def count(self, planned: Iterable[PlannedTurns]) -> int:
+        """Return how many of the planned turns are of this kind."""
+        return sum(
+            each.count
+            for each in planned
+            if self.source in (None, each.source) and self.tier in (None, each.tier) and self.turn in (None, each.turn)
         )
 
-    def categories(self, model: str | None, condition: str | None) -> Counter[str]:
-        """Return how many turns of a cell fell into each category."""
-        return Counter(record.category for record in self.cell(model, condition))
+
+ALL: Final = Kind()
 
 
-def rate(hits: int, scored: int, planned: int) -> Rate:
-    """Return a rate with Wilson's interval."""
-    interval = wilson(hits, scored)
-    return Rate(hits=hits, scored=scored, planned=planned, low=interval.low, high=interval.high)
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Some of the scored turns, by their rows, and how many of that kind were planned."""
+
+    rows: Codes
+    planned: int
 
 
-def share(records: Iterable[TurnRecord], where: Where) -> tuple[int, int]:
-    """Return how many of `records` satisfy `where`, and how many there are."""
-    hits = total = 0
-    for record in records:
-        total += 1
-        hits += where(record)
-    return hits, total
+class Turns:
+    """The scored turns of a sweep beside its plan. All arrays have one entry per turn, in plan order.
+
+    `cells` are the (model, condition) pairs that were planned: all of them, or what several runs make up together.
+    `cluster` is equal for sessions of equal content, which cannot be told apart.
+    """
+
+    def __init__(self, plan: Plan, cells: frozenset[tuple[str, str]], records: Iterable[TurnRecord]) -> None:
+        self.plan = plan
+        self.cells = cells
+        self.records = sorted(records, key=_order(plan))
+        self.cluster = _codes(record.cluster for record in self.records)
+        self.category = _positions(CATEGORIES, (record.category for record in self.records))
+        self.correct = self.category == CATEGORIES.index("correct")
+        self.agree = {
+            name: self._flags(record.agree.get(name, False) for record in self.records) for name in COMPARISONS
+        }
+        self._model = _positions(plan.models, (record.model for record in self.records))
+        self._condition = _positions(plan.conditions, (record.condition for record in self.records))
+        self._place = _codes((r.model, r.session, r.turn, r.repeat) for r in self.records)
+        self._kinds: dict[str, NDArray[Any]] = {
+            name: np.array([getattr(record, name) for record in self.records]) for name in ("source", "tier", "turn")
+        }
+        told = ((r.critical and r.fallback in ("matched", "other")) for r in self.records)
+        self.tells_contamination = self._flags(told)
+        self.contaminated = self._flags(record.fallback == "matched" for record in self.records)
+        self.echoed = self._flags(record.echoed is not None for record in self.records)
+
+    def _flags(self, values: Iterable[bool]) -> Flags:
+        return np.fromiter(values, np.bool_, len(self.records))
+
+    @property
+    def models(self) -> list[str | None]:
+        """The models, and None for all of them together when there are several."""
+        return [*self.plan.models, None] if len(self.plan.models) > 1 else [*self.plan.models]
+
+    @property
+    def sources(self) -> list[str]:
+        """The sources in plan order."""
+        return list(dict.fromkeys(kind.source for kind in self.plan.turns))
+
+    @property
+    def depths(self) -> list[int]:
+        """The turn numbers that are planned."""
+        return sorted({kind.turn for kind in self.plan.turns})
+
+    def part(self, model: str | None = None, condition: str | None = None, kind: Kind = ALL) -> Part:
+        """Return the turns of a kind in a cell; None means all models or all conditions."""
+        cells = sum(model in (None, m) and condition in (None, c) for m, c in self.cells)
+        return Part(np.flatnonzero(self._mask(model, condition, kind)), cells * self._each(kind))
+
+    def rate(self, part: Part, hits: Flags | None = None) -> Rate:
+        """Return the share of `hits` (default: correct turns) in a part, with Wilson's interval at the effective size.
+
+        Execution accuracy is strict (section 3.3).
+        """
+        found = (self.correct if hits is None else hits)[part.rows]
+        interval = clustered_proportion(found, self._clusters(part.rows)).interval
+        return Rate(
+            hits=int(found.sum()), scored=len(found), planned=part.planned, low=interval.low, high=interval.high
+        )
+
+    def share(self, rows: Codes, hits: Flags) -> Rate:
+        """Return the share of `hits` among turns that only their answers pick out, so that no plan counts them."""
+        return self.rate(Part(rows, len(rows)), hits)
+
+    def difference(self, model: str | None, of: str, minus: str, kind: Kind = ALL) -> Difference:
+        """Return EX of condition `of` minus EX of condition `minus` over the turns that were scored in both."""
+        a, b = (np.flatnonzero(self._mask(model, condition, kind)) for condition in (of, minus))
+        _, in_a, in_b = np.intersect1d(self._place[a], self._place[b], assume_unique=True, return_indices=True)
+        a, b = a[in_a], b[in_b]
+        pairs = sum(model in (None, m) and c == of and (m, minus) in self.cells for m, c in self.cells)
+        planned = pairs * self._each(kind)
+        if not len(a):
+            return Difference(points=None, planned=planned)
+        found = paired_proportions(self.correct[a], self.correct[b], self._clusters(a))
+        estimate = found.difference
+        return Difference(
+            points=100 * estimate.value,
+            low=100 * estimate.interval.low,
+            high=100 * estimate.interval.high,
+            n=len(a),
+            planned=planned,
+            p=found.p,
+        )
+
+    def _clusters(self, rows: Codes) -> list[int]:
+        return self.cluster[rows].tolist()
+
+    def _mask(self, model: str | None, condition: str | None, kind: Kind) -> Flags:
+        mask = np.ones(len(self.records), np.bool_)
+        if model is not None:
+            mask &= self._model == self.plan.models.index(model)
+        if condition is not None:
+            mask &= self._condition == self.plan.conditions.index(condition)
+        for name, column in self._kinds.items():
+            if (wanted := getattr(kind, name)) is not None:
+                mask &= column == wanted
+        return mask
+
+    def _each(self, kind: Kind) -> int:
+        return self.plan.repeats * kind.count(self.plan.turns)
 
 
-def _place(record: TurnRecord) -> tuple[str, str, int, int]:
-    return record.model, record.session, record.turn, record.repeat
+def _order(plan: Plan) -> Callable[[TurnRecord], tuple[int, int, str, int, int]]:
+    models = {name: place for place, name in enumerate(plan.models)}
+    conditions = {name: place for place, name in enumerate(plan.conditions)}
+    return lambda r: (models[r.model], conditions[r.condition], r.session, r.turn, r.repeat)
+
+
+def _codes(values: Iterable[Hashable]) -> Codes:
+    """Return a number per value, equal for equal values."""
+    seen: dict[Hashable, int] = {}
+    return np.array([seen.setdefault(value, len(seen)) for value in values], np.intp)
+
+
+def _positions(known: Sequence[str], values: Iterable[str]) -> Codes:
+    """Return the place of each value among those known."""
+    places = {name: place for place, name in enumerate(known)}
+    return np.array([places[value] for value in values], np.intp)

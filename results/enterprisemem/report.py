@@ -1,0 +1,114 @@
+"""EnterpriseMem-Bench's report: what was run, then the paper's tables, each from the answers alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from ...adapters.base import ConfigurationError, Json
+from ...engine.journal import canonical
+from ..reading import RunFolder
+from ..report import Report
+from ..table import Cell, Table
+from . import accuracy, memory, outcomes
+from .spending import cost
+from .sweep import Sweep, read_sweep
+from .turns import Kind, Turns
+
+
+def report(runs: Sequence[RunFolder]) -> Report:
+    """Return the report of the runs, read as one sweep.
+
+    Raises ConfigurationError when they do not belong together, or nothing is scored yet.
+    """
+    sweep = read_sweep(runs)
+    turns = sweep.turns
+    if not turns.records:
+        folders = " ".join(str(run.folder) for run in runs)
+        raise ConfigurationError(f"no turn is scored yet in {folders}. `turntide status` says how far it is.")
+    return Report(
+        title=_title(turns),
+        marks=dict(_marks(runs, sweep)),
+        facts=_facts(runs, turns),
+        warnings=list(_warnings(sweep)),
+        tables=[_models(sweep), *tables(turns), cost(sweep.spent)],
+    )
+
+
+def tables(turns: Turns) -> Iterator[Table]:
+    """Yield every table of the scored turns that the plan allows, in the order in which they are read."""
+    yield accuracy.completeness(turns)
+    yield accuracy.by_condition(turns)
+    yield accuracy.by_source(turns)
+    yield accuracy.by_tier(turns)
+    yield accuracy.by_turn(turns)
+    if "A" in turns.plan.conditions and len(turns.plan.conditions) > 1:
+        yield memory.memory_benefit(turns)
+    if memory.present_effects(turns):
+        yield memory.ablation(turns)
+    yield outcomes.errors(turns)
+    yield from (table for table in (outcomes.failures_by_turn(turns), outcomes.details(turns)) if table.rows)
+    if turns.tells_contamination.any():
+        yield memory.contamination(turns)
+    yield outcomes.comparisons(turns)
+    if (disagreements := outcomes.disagreements(turns)).rows:
+        yield disagreements
+
+
+def _title(turns: Turns) -> str:
+    plan = turns.plan
+    each = sum(kind.count for kind in plan.turns)
+    sizes = [(len(plan.models), "model"), (len(plan.conditions), "condition"), (each, "turn")]
+    sizes += [(plan.repeats, "repeat")] if plan.repeats > 1 else []
+    return "EnterpriseMem-Bench: " + " × ".join(f"{size:,} {noun}{'s' * (size != 1)}" for size, noun in sizes)
+
+
+def _marks(runs: Sequence[RunFolder], sweep: Sweep) -> Iterator[tuple[str, str]]:
+    simulated = [model.label for model in sweep.models if model.simulated]
+    if simulated:
+        which = "the models" if len(simulated) == len(sweep.models) else ", ".join(simulated)
+        yield "SIMULATED", f"{which} answered by rules; the numbers say nothing about real models"
+    synthetic = [name for name, database in _databases(runs[0]).items() if database["synthetic"]]
+    if synthetic:
+        yield "SYNTHETIC", f"generated look-alikes stand in for the databases {', '.join(synthetic)}"
+    whole = sweep.turns.part()
+    if len(whole.rows) < whole.planned:
+        yield "INCOMPLETE", f"{len(whole.rows):,} of {whole.planned:,} turns are scored; the first table has the bounds"
+
+
+def _facts(runs: Sequence[RunFolder], turns: Turns) -> dict[str, Json]:
+    identity = runs[0].identity
+    experiment = identity["experiment"]
+    embedders = [embedder for run in runs if (embedder := run.identity["experiment"]["embedder"])]
+    return {
+        "conditions": list(turns.plan.conditions),
+        "sessions": {"count": Kind(turn=1).count(turns.plan.turns), "sha256": experiment["sessions_sha256"]},
+        "databases": {
+            name: {"kind": "synthetic" if database["synthetic"] else "real", "sha256": database["sha256"]}
+            for name, database in _databases(runs[0]).items()
+        },
+        "memory": {
+            "order": experiment["order"],
+            "state": "gold" if experiment["state"] else "none",
+            "embedder": embedders[0] if embedders else None,
+        },
+        "prompts": {"sha256": experiment["prompts_sha256"]},
+        "run": {"repeats": identity["repeats"], "seed": identity["seed"], "limit": identity["limit"]},
+    }
+
+
+def _databases(run: RunFolder) -> dict[str, dict[str, Json]]:
+    return run.identity["experiment"]["databases"]
+
+
+def _warnings(sweep: Sweep) -> Iterator[str]:
+    for model in sweep.models:
+        others = {name: count for name, count in sorted(sweep.returned[model.label].items()) if name != model.asked}
+        for name, count in others.items():
+            yield f"{model.label}: {count:,} answers came from {name!r}, not from {model.asked!r} that was asked for"
+
+
+def _models(sweep: Sweep) -> Table:
+    rows: list[list[Cell]] = [
+        [m.label, m.id, canonical(m.options).decode(), ", ".join(sorted(sweep.returned[m.label]))] for m in sweep.models
+    ]
+    return Table(key="models", title="Models", columns=("model", "id", "options", "answered by"), labels=4, rows=rows)

@@ -1,0 +1,80 @@
+"""Tokens and money of the answers on record."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, fields
+from decimal import Decimal
+from typing import Any
+
+from ..table import Cell, Table
+
+
+@dataclass(slots=True)
+class Spent:
+    """What answers cost: tokens as the provider counted them (`input` includes cached, `output` reasoning), and USD.
+
+    `unpriced` answers have no known cost: no price, or no usage reported.
+    """
+
+    answers: int = 0
+    input: int = 0
+    cached: int = 0
+    output: int = 0
+    reasoning: int = 0
+    usd: Decimal = Decimal(0)
+    unpriced: int = 0
+
+    def add(self, answer: Mapping[str, Any]) -> None:
+        """Count the answer that a journal line holds."""
+        usage: Mapping[str, int] = answer.get("usage", {})
+        self.answers += 1
+        self.input += usage.get("input_tokens", 0)
+        self.cached += usage.get("cached_tokens", 0)
+        self.output += usage.get("output_tokens", 0)
+        self.reasoning += usage.get("reasoning_tokens", 0)
+        if "usd" in answer:
+            self.usd += Decimal(answer["usd"])
+        else:
+            self.unpriced += 1
+
+    @classmethod
+    def total(cls, parts: Iterable[Spent]) -> Spent:
+        """Return the sum of `parts`."""
+        total = cls()
+        for part in parts:
+            for each in fields(cls):
+                setattr(total, each.name, getattr(total, each.name) + getattr(part, each.name))
+        return total
+
+    def cells(self) -> list[Cell]:
+        """Return the numbers in the order of the table's columns."""
+        return [getattr(self, each.name) for each in fields(self)]
+
+
+def cost(spent: Mapping[tuple[str, str], Spent]) -> Table:
+    """Tokens and money per model and condition."""
+    rows: list[list[Cell]] = []
+    for model in dict.fromkeys(model for model, _ in spent):
+        cells = {condition: part for (m, condition), part in spent.items() if m == model}
+        rows += [[model, condition, *part.cells()] for condition, part in cells.items()]
+        if len(cells) > 1:
+            rows.append([model, "all", *Spent.total(cells.values()).cells()])
+    return Table(
+        key="cost",
+        title="Answers, tokens and cost",
+        columns=(
+            "model",
+            "condition",
+            "answers",
+            "input tokens",
+            "of them cached",
+            "output tokens",
+            "of them reasoning",
+            "USD",
+            "unpriced answers",
+        ),
+        labels=2,
+        rows=rows,
+        note="Of answers on record; what failed attempts may have cost is among the operations.",
+    )

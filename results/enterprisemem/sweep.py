@@ -1,0 +1,102 @@
+"""From run folders to the turns of one sweep."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import msgspec
+
+from ...adapters.base import ConfigurationError
+from ...datasets.enterprisemem.conditions import BY_NAME
+from ...datasets.enterprisemem.record import Plan, TurnRecord, read_record
+from ...engine.manifest import Difference
+from ..reading import ModelIdentity, RunFolder, in_order, require_agreement
+from .spending import Spent
+from .turns import Turns
+
+Cell = tuple[str, str]
+"""A model and a condition."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sweep:
+    """What one or more run folders hold together. `returned` counts answers by model and the id that came back."""
+
+    models: tuple[ModelIdentity, ...]
+    turns: Turns
+    spent: dict[Cell, Spent]
+    returned: dict[str, Counter[str]]
+
+
+def read_sweep(runs: Sequence[RunFolder]) -> Sweep:
+    """Read the runs as one sweep: shards of one, or other models or conditions on the same data.
+
+    Raises ConfigurationError when they do not belong together, or a dialogue stands in two of them.
+    """
+    require_agreement(runs, _may_differ)
+    runs = in_order(runs)
+    models = tuple({model.label: model for run in runs for model in run.models}.values())
+    cells = [cell for run in runs for cell in _cells(run)]
+    plan = msgspec.structs.replace(
+        _plan(runs[0]),
+        models=tuple(model.label for model in models),
+        conditions=tuple(sorted({condition for _, condition in cells}, key=list(BY_NAME).index)),
+        repeats=runs[0].identity["repeats"],
+    )
+    # In plan order: sums of money are taken in it, and the tables print in it.
+    spent = {cell: Spent() for model in plan.models for c in plan.conditions if (cell := (model, c)) in cells}
+    returned = {model.label: Counter[str]() for model in models}
+    records = list(_read(runs, spent, returned))
+    return Sweep(models, Turns(plan, frozenset(cells), records), spent, returned)
+
+
+def _read(
+    runs: Sequence[RunFolder], spent: dict[Cell, Spent], returned: dict[str, Counter[str]]
+) -> Iterator[TurnRecord]:
+    """Yield the record of every scored turn; count the answers on the way."""
+    homes: dict[str, tuple[RunFolder, Cell]] = {}
+    for run in runs:
+        cells = {f"{model}/{condition}/": (model, condition) for model, condition in _cells(run)}
+        for line in run.lines():
+            if line["k"] not in ("answer", "record"):
+                continue
+            unit: str = line["u"]
+            if unit not in homes:
+                homes[unit] = run, _cell(unit, cells)
+            home, cell = homes[unit]
+            if home is not run:
+                raise _twice(unit, home, run)
+            if line["k"] == "record":
+                yield read_record(line["fields"])
+            else:
+                spent[cell].add(line)
+                returned[cell[0]][line["model"]] += 1
+
+
+def _cell(unit: str, cells: dict[str, Cell]) -> Cell:
+    """Return the cell of a unit: its key is `model/condition/session/repeat`, and a label may hold slashes."""
+    return next(cell for start, cell in cells.items() if unit.startswith(start))
+
+
+def _cells(run: RunFolder) -> list[Cell]:
+    return [(model.label, condition) for model in run.models for condition in _plan(run).conditions]
+
+
+def _plan(run: RunFolder) -> Plan:
+    return msgspec.convert(run.identity["experiment"]["plan"], Plan)
+
+
+def _may_differ(difference: Difference) -> bool:
+    """Whether runs that differ in this can be read as one: other conditions, of which some need no embedder."""
+    if difference.path == "experiment.embedder":
+        return None in (difference.old, difference.new)
+    return difference.path.startswith("experiment.plan.conditions")
+
+
+def _twice(unit: str, one: RunFolder, other: RunFolder) -> ConfigurationError:
+    return ConfigurationError(
+        f"{one.folder} and {other.folder} both hold the dialogue {unit}: they are two runs of the same cell. "
+        f"Report them apart, or run one of them under another label."
+    )
