@@ -6,13 +6,13 @@ import asyncio
 import shlex
 from collections import Counter, deque
 from contextlib import suppress
-from decimal import Decimal
 from typing import TYPE_CHECKING, Final, TextIO
 
 from ...adapters.base import Json
 from ..progress import ModelProgress
 from ..route import Route
 from ..run import Live, Summary
+from .words import clock, money
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -152,21 +152,6 @@ def longest_wait(live: Live) -> tuple[float, str] | None:
     heads = [head for route in live.routes.by_label.values() if (head := route.turnstile.head())]
     longest = max(heads, default=None)
     return longest if longest and longest[0] >= 1 else None
-
-
-def money(known: Decimal, exposed: Decimal, cap: Decimal | None) -> str:
-    """Return what was spent, what may have been, and the cap."""
-    text = f"spent ${known:.4f}"
-    if exposed:
-        text += f" + ${exposed:.4f} exposed"
-    return text + (f" of ${cap}" if cap is not None else "")
-
-
-def clock(seconds: float) -> str:
-    """Return a duration as m:ss or h:mm:ss."""
-    minutes, second = divmod(int(seconds), 60)
-    hours, minute = divmod(minutes, 60)
-    return f"{hours}:{minute:02}:{second:02}" if hours else f"{minute}:{second:02}"
 
 
 def summary_text(summary: Summary) -> str:

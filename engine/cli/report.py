@@ -1,0 +1,107 @@
+"""`turntide report`: the tables of one or more runs."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shutil
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+from ...adapters.base import ConfigurationError
+from .. import registry
+from .arguments import at_least
+
+if TYPE_CHECKING:
+    from ...results.operations import Operations
+    from ...results.reading import RunFolder
+    from ...results.report import Report, Reporter
+    from ..benchmark import Subparsers
+
+_NARROWEST = 40
+
+
+def add_parser(commands: Subparsers, words: Sequence[str]) -> None:
+    """Add `report`."""
+    parser = commands.add_parser(
+        "report",
+        help="tables of one or more runs",
+        description=(
+            "Print what runs came to, while they run too. Several folders are read as one sweep: shards of one run, or "
+            "other models or conditions on the same data. Equal answers give equal bytes, however often a run was "
+            "interrupted."
+        ),
+    )
+    parser.add_argument("folders", nargs="+", type=Path, metavar="DIR", help="a run's folder")
+    parser.add_argument("--json", action="store_true", help="print everything as JSON, numbers raw")
+    parser.add_argument(
+        "--operations", action="store_true", help="add how the runs went: sends, retries, latency, money"
+    )
+    parser.add_argument("--table", dest="tables", action="append", metavar="KEY", help="only this table, in full")
+    parser.add_argument("--width", type=at_least(_NARROWEST), metavar="N", help="columns of the page (default 160)")
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print the report. Raises ConfigurationError when there is none, RunError when a journal is damaged."""
+    from ...results.reading import open_run
+
+    runs = [open_run(folder) for folder in args.folders]
+    report = _only(_reporter(runs)(runs), args.tables)
+    operations = _operations(runs) if args.operations else {}
+    if args.json:
+        print(json.dumps(_as_json(report, operations)))
+    else:
+        _print(report, operations, args.width)
+    return 0
+
+
+def _reporter(runs: Sequence[RunFolder]) -> Reporter:
+    benchmarks = sorted({run.identity["benchmark"] for run in runs})
+    if len(benchmarks) > 1:
+        raise ConfigurationError(
+            f"these are runs of different benchmarks ({', '.join(benchmarks)}): report them apart."
+        )
+    reporter = registry.load("reports", benchmarks[0])
+    if not callable(reporter):
+        raise ConfigurationError(f"the report {benchmarks[0]!r} is installed but is no function (results/report.py)")
+    return cast("Reporter", reporter)
+
+
+def _only(report: Report, keys: Sequence[str] | None) -> Report:
+    """Return the report with the tables named by `keys`, each in full."""
+    if not keys:
+        return report
+    tables = {table.key: replace(table, excerpt=None) for table in report.tables}
+    if unknown := [key for key in keys if key not in tables]:
+        raise ConfigurationError(f"there is no table {unknown[0]!r} in this report; there are {', '.join(tables)}.")
+    return replace(report, tables=[tables[key] for key in keys])
+
+
+def _operations(runs: Sequence[RunFolder]) -> dict[str, Operations]:
+    from ...results.operations import Operations
+
+    return {str(run.folder): Operations.of(run) for run in runs}
+
+
+def _as_json(report: Report, operations: dict[str, Operations]) -> dict[str, object]:
+    found: dict[str, object] = {"report": report.to_json()}
+    if operations:
+        found["operations"] = {folder: each.to_json() for folder, each in operations.items()}
+    return found
+
+
+def _print(report: Report, operations: dict[str, Operations], width: int | None) -> None:
+    from ...results.operation_tables import operation_tables
+    from ...results.text import WIDTH, render, report_text
+
+    terminal = sys.stdout.isatty()
+    columns = width or (shutil.get_terminal_size().columns if terminal else WIDTH)
+    color = terminal and not os.environ.get("NO_COLOR")
+    sys.stdout.write(report_text(report, columns, color=color))
+    for folder, each in operations.items():
+        sys.stdout.write(f"{folder}\n{render(operation_tables(each), columns, color=color)}")

@@ -1,0 +1,132 @@
+"""`turntide status`: how far a run is, from another terminal while it runs, or afterwards."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shlex
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from decimal import Decimal
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from ..lock import Holder, holder
+from .words import clock, money
+
+if TYPE_CHECKING:
+    from ...results.operations import Operations
+    from ..benchmark import Subparsers
+
+State = Literal["running", "complete", "incomplete"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Status:
+    """How far a run is. `active` is when its journal last grew; `cap` is in USD."""
+
+    folder: Path
+    holder: Holder | None
+    operations: Operations
+    cap: Decimal | None
+    active: datetime | None
+
+    @property
+    def state(self) -> State:
+        """Whether a process works on it now, and if not, whether its plan is done."""
+        if self.holder:
+            return "running"
+        planned = self.operations.planned
+        return "complete" if planned and self.operations.done == planned else "incomplete"
+
+    @property
+    def next(self) -> str:
+        """The command that goes on from here."""
+        folder = shlex.quote(str(self.folder))
+        if self.state != "incomplete":
+            return f"turntide report {folder}"
+        last = self.operations.parts[-1].state if self.operations.parts else ""
+        return f"turntide resume {folder}" + (" --max-cost MORE" if last == "budget" else "")
+
+
+def add_parser(commands: Subparsers, words: Sequence[str]) -> None:
+    """Add `status`."""
+    parser = commands.add_parser(
+        "status",
+        help="how far a run is, from another terminal or afterwards",
+        description="Say how far a run is, what it spent, what failed last, and how to go on. Disturbs nothing.",
+    )
+    parser.add_argument("folder", type=Path, metavar="DIR", help="the run's folder")
+    parser.add_argument("--json", action="store_true", help="print it as JSON")
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print the status. Raises ConfigurationError when the folder holds no run."""
+    status = read_status(args.folder)
+    print(json.dumps(_as_json(status)) if args.json else "\n".join(_lines(status, time.time())))
+    return 0
+
+
+def read_status(folder: Path) -> Status:
+    """Read a run's folder; a run that has just begun may have no journal yet."""
+    from ...results.operations import Operations
+    from ...results.reading import JOURNAL, open_run
+
+    opened = open_run(folder)
+    cap = opened.manifest.settings["spec"].get("settings", {}).get("max_cost")
+    journal = folder / JOURNAL
+    return Status(
+        folder=folder,
+        holder=holder(folder),
+        operations=Operations.of(opened),
+        cap=None if cap is None else Decimal(cap),
+        active=datetime.fromtimestamp(journal.stat().st_mtime, UTC) if journal.exists() else None,
+    )
+
+
+def _lines(status: Status, now: float) -> Iterator[str]:
+    from ...results.operation_tables import failures_text
+    from ...results.table import Table
+    from ...results.text import printable, render
+
+    operations = status.operations
+    by = f" by {status.holder}" if status.holder else ""
+    yield f"{status.state}{by}: {operations.done:,} of {operations.planned:,} dialogues in {status.folder}"
+    rows = [
+        [label, m.done, m.planned, m.answers, m.sends, failures_text(m.failures)]
+        for label, m in operations.models.items()
+    ]
+    columns = ("model", "done", "planned", "answers", "sends", "failed attempts")
+    yield render([Table(key="status", title="", columns=columns, rows=rows)]).strip("\n")
+    yield money(operations.budget.known, operations.budget.exposed, status.cap)
+    if operations.open:
+        yield f"{operations.open:,} sends without a reply on record: {_whereabouts(status)}"
+    if status.active:
+        yield f"last activity {clock(max(0.0, now - status.active.timestamp()))} ago"
+    if operations.last_failure:
+        yield f"last failure: {printable(operations.last_failure)}"
+    for reason in operations.parts[-1].reasons if operations.parts else ():
+        yield f"it ended because: {printable(reason.splitlines()[-1] if reason else '')}"
+    yield f"next: {status.next}"
+
+
+def _whereabouts(status: Status) -> str:
+    return "on the wire, or lost with an earlier process" if status.holder else "lost with their process"
+
+
+def _as_json(status: Status) -> dict[str, object]:
+    named = status.holder
+    return {
+        "folder": str(status.folder),
+        "state": status.state,
+        "holder": {"pid": named.pid, "host": named.host, "since": named.since} if named else None,
+        "dialogues_done": status.operations.done,
+        "dialogues_planned": status.operations.planned,
+        "cap_usd": None if status.cap is None else str(status.cap),
+        "last_activity": status.active.isoformat(timespec="seconds") if status.active else None,
+        "next": status.next,
+        **status.operations.to_json(),
+    }

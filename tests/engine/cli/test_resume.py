@@ -1,0 +1,43 @@
+"""`turntide resume`: the run's own specification, with the settings that are given."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from turntide.engine.cli import launch, main
+from turntide.engine.spec import Settings, Spec
+
+from tests.support.sweeps import Sweep, Talk, write
+
+
+@pytest.fixture
+def launched(monkeypatch: pytest.MonkeyPatch) -> list[Spec]:
+    """Collect what would be launched."""
+    specs: list[Spec] = []
+
+    def note(spec: Spec, *, as_json: bool) -> int:
+        specs.append(spec)
+        return 3
+
+    monkeypatch.setattr(launch, "launch", note)
+    return specs
+
+
+def test_it_goes_on_in_the_same_folder_with_only_the_given_settings_changed(
+    tmp_path: Path, launched: list[Spec]
+) -> None:
+    write(tmp_path, Sweep(talks=[Talk(name="NW-1")]))
+    assert main(["resume", str(tmp_path), "--max-cost", "2.50", "--concurrency", "7"]) == 3
+    [spec] = launched
+    assert (spec.benchmark, [model.id for model in spec.models]) == ("enterprisemem", ["sim/one"])
+    assert spec.out == str(tmp_path)
+    assert spec.settings == Settings(max_cost="2.50", concurrency=7)
+
+
+def test_a_folder_without_a_run_is_refused(
+    tmp_path: Path, launched: list[Spec], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["resume", str(tmp_path)]) == 2
+    assert "is not a run" in capsys.readouterr().err
+    assert launched == []
