@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import traceback
 from collections.abc import AsyncGenerator, Callable, Mapping
@@ -30,7 +31,7 @@ from .parts import began, ended
 from .progress import Progress
 from .retries import Retries
 from .routes import Routes, open_routes
-from .scheduler import Scheduler, Talk
+from .scheduler import Scheduler
 from .spec import Spec
 from .turnstile import Purse
 from .unit import Experiment, Unit
@@ -109,7 +110,6 @@ async def execute(
     async with _open(spec, experiment, folder, environ) as (live, journal, executor, talk):
         observe(live)
         await check_gold(tuple(experiment.references()), executor, live.progress)
-        journal.append(began({label: counts.planned for label, counts in live.progress.models.items()}))
         scheduler = Scheduler(experiment, journal, talk, live.progress, live.closing)
         windows = {model.name: spec.settings.concurrency for model in spec.models}
         try:
@@ -122,7 +122,7 @@ async def execute(
         finally:
             summary = _summary(live, folder)
             with suppress(JournalStopped):  # a full disk takes no line more: this part stays without its end
-                journal.append(ended(summary.state, summary.reasons))
+                talk.end(summary)
                 await asyncio.shield(journal.durable())
     return summary
 
@@ -130,7 +130,7 @@ async def execute(
 @asynccontextmanager
 async def _open(
     spec: Spec, experiment: Experiment, folder: Path, environ: Mapping[str, str]
-) -> AsyncGenerator[tuple[Live, Journal, SqlExecutor, Talk]]:
+) -> AsyncGenerator[tuple[Live, Journal, SqlExecutor, Dialogues]]:
     """Open everything a run stands on, in the order in which it can be refused; close it in reverse."""
     settings = spec.settings
     async with AsyncExitStack() as stack:
@@ -168,15 +168,20 @@ async def _open(
 
 
 class Dialogues:
-    """Talks one unit through and writes its end."""
+    """Talks one unit through and writes its end. With the first one the part begins: a finished run stays as it is."""
 
     def __init__(self, experiment: Experiment, door: Door, live: Live) -> None:
         self._experiment = experiment
         self._door = door
         self._live = live
+        self._begun = False
 
     async def __call__(self, unit: Unit) -> None:
         """Run `unit`; Unfinished leaves it for the next part of the run."""
+        if not self._begun:
+            self._begun = True
+            planned = {label: counts.planned for label, counts in self._live.progress.models.items()}
+            self._door.journal.append(began(planned))
         try:
             await self._experiment.dialogue(unit, UnitContext(unit, self._door))
         except Unfinished as stop:
@@ -188,6 +193,11 @@ class Dialogues:
         except Exception as error:
             raise self._crashed(unit, error) from None
         self._door.journal.append({"k": "end", "u": unit.key, "m": unit.model})
+
+    def end(self, summary: Summary) -> None:
+        """Write the end of the part, if it has begun."""
+        if self._begun:
+            self._door.journal.append(ended(summary.state, summary.reasons))
 
     def _crashed(self, unit: Unit, error: Exception) -> Unfinished:
         """A benchmark's own bug ends its dialogue, not the run; each distinct one is kept with its traceback, once."""

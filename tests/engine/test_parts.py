@@ -11,7 +11,7 @@ from turntide.adapters.base import Json
 from turntide.engine.journal import Fields, scan
 from turntide.engine.run import execute
 from turntide.engine.spec import ModelSpec, Spec
-from turntide.engine.unit import Context, Lane, Unit
+from turntide.engine.unit import Context, Lane, Reference, Unit
 
 SPEC = Spec(benchmark="toy", models=[ModelSpec(id="sim/echo", label="echo")])
 
@@ -39,6 +39,9 @@ class Toy:
     def expected(self, unit: Unit) -> Sequence[str]:
         return ()
 
+    def references(self) -> Sequence[Reference]:
+        return ()
+
     def ended(self, unit: Unit, records: Sequence[Mapping[str, Any]]) -> None: ...
 
 
@@ -54,6 +57,10 @@ async def test_each_process_says_what_it_plans_and_how_it_ended(tmp_path: Path) 
     assert (failed["state"], done["state"], done["reasons"]) == ("failed", "complete", [])
     assert "ZeroDivisionError: no such number" in failed["reasons"][0]
     assert datetime.fromisoformat(first["began"]) <= datetime.fromisoformat(failed["ended"])
+
+
+async def test_a_part_with_nothing_to_do_leaves_no_line(tmp_path: Path) -> None:
+    assert await lines_after(tmp_path, Toy(), "part") == await lines_after(tmp_path, Toy(), "part")
 
 
 async def test_an_end_names_the_model_of_its_unit(tmp_path: Path) -> None:
