@@ -8,7 +8,8 @@ from decimal import Decimal
 from pathlib import Path
 
 from turntide.engine.budget import Budget
-from turntide.engine.cli.show import Pace, clock, line, money, panel
+from turntide.engine.cli.show import Pace, line, panel
+from turntide.engine.cli.words import clock, money
 from turntide.engine.closing import Closing
 from turntide.engine.limits.account import Limits
 from turntide.engine.progress import Progress
