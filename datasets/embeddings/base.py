@@ -1,15 +1,14 @@
-"""What an embedder is, and how one is chosen by name."""
+"""What an embedder is."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from pathlib import Path
+from collections.abc import Sequence
 from typing import Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...adapters.base import ConfigurationError, Json
+from ...adapters.base import Json
 
 DIMENSIONS = 384
 
@@ -39,21 +38,6 @@ class Embedder(Protocol):
     async def aclose(self) -> None:
         """Let go of processes and files."""
         ...
-
-
-def open_embedder(name: str, environ: Mapping[str, str], folder: Path | None = None) -> Embedder:
-    """Return the embedder called `name`: `minilm`, from `folder` when one is given, or `lexical`.
-
-    Raises ConfigurationError that says what to do when it is unknown or not installed: none stands in for another.
-    """
-    from .lexical import Lexical
-    from .minilm import MiniLM
-
-    if name == "minilm":
-        return MiniLM.open(environ, folder)
-    if name == "lexical":
-        return Lexical()
-    raise ConfigurationError(f"no embedder is called {name!r}. Choose minilm (all-MiniLM-L6-v2) or lexical.")
 
 
 def storable(text: str) -> str:

@@ -149,7 +149,7 @@ async def _embedder(chosen: Options, sessions: tuple[Session, ...], stack: Async
     """Open the embedder when a condition retrieves, and embed every question now: a broken one shows before a call."""
     if not any(BY_NAME[name].episodic_top_k or BY_NAME[name].semantic_top_k for name in chosen.conditions):
         return None
-    from ..embeddings.base import open_embedder
+    from ..embeddings.choice import open_embedder
     from .prompts import prompts
 
     embedder = open_embedder(chosen.embedder, os.environ, Path(chosen.minilm) if chosen.minilm else None)

@@ -16,6 +16,7 @@ from ..rehearsal import NoDatabase, rehearse
 from ..routes import price_of, provider_of
 from ..spec import ModelSpec, Settings, Spec
 from ..unit import Experiment, Unit
+from .launch import benchmark_of, run_loop
 from .words import clock
 
 BYTES_PER_TOKEN: Final = 4
@@ -44,16 +45,19 @@ class Estimate:
     lane: dict[str, int] = field(default_factory=dict[str, int])
 
 
-async def estimate(spec: Spec, *, as_json: bool) -> int:
+def estimate(spec: Spec, *, as_json: bool) -> int:
     """Print the estimate and return 0."""
-    from .launch import benchmark_of
-
-    async with benchmark_of(spec).open(spec.options, seed=spec.seed, limit=spec.limit) as experiment:
-        found = Estimate()
-        for model in spec.models:
-            await _measure(spec, model, experiment, found)
+    found = run_loop(_estimate(spec))
     print(json.dumps(_as_json(spec, found)) if as_json else _as_text(spec, found))
     return 0
+
+
+async def _estimate(spec: Spec) -> Estimate:
+    found = Estimate()
+    async with benchmark_of(spec).open(spec.options, seed=spec.seed, limit=spec.limit) as experiment:
+        for model in spec.models:
+            await _measure(spec, model, experiment, found)
+    return found
 
 
 async def _measure(spec: Spec, model: ModelSpec, experiment: Experiment, found: Estimate) -> None:

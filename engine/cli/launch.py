@@ -27,12 +27,8 @@ T = TypeVar("T")
 SIMULATED_URL: Final = "TURNTIDE_SIM_BASE_URL"
 
 
-def launch(spec: Spec, *, dry: bool = False, as_json: bool = False) -> int:
+def launch(spec: Spec, *, as_json: bool = False) -> int:
     """Run `spec` to its end and print how it ended; return the exit code."""
-    if dry:
-        from .estimate import estimate
-
-        return run_loop(estimate(spec, as_json=as_json))
     _allow_files()
     try:
         summary = run_loop(_launch(spec))

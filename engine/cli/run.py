@@ -61,9 +61,14 @@ def add_settings(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Run what was asked for."""
+    spec = specification(args)
+    if args.dry_run:
+        from .estimate import estimate
+
+        return estimate(spec, as_json=args.json)
     from .launch import launch
 
-    return launch(specification(args), dry=args.dry_run, as_json=args.json)
+    return launch(spec, as_json=args.json)
 
 
 def specification(args: argparse.Namespace) -> Spec:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from turntide.adapters.base import ConfigurationError
-from turntide.datasets.embeddings.base import open_embedder
+from turntide.datasets.embeddings.choice import open_embedder
 from turntide.datasets.embeddings.lexical import Lexical
 
 
