@@ -18,6 +18,7 @@ from .limits.clock import Clock
 from .progress import Progress
 from .retries import PUSH_BACKS, Again, Attempt, Retries, Sleep, carry_on
 from .route import Route
+from .seeding import Seed
 
 
 class Reservation(NamedTuple):
@@ -54,6 +55,7 @@ class Calls:
         clock: Clock,
         progress: Progress,
         sleep: Sleep,
+        seed: Seed | None = None,
     ) -> None:
         self._journal = journal
         self._ledger = ledger
@@ -63,6 +65,7 @@ class Calls:
         self._clock = clock
         self._progress = progress
         self._sleep = sleep
+        self._seed = seed
         self._jitter = random.Random()
 
     async def ask(self, key: Key, route: Route, question: Question, repeat: int) -> Answer:
@@ -75,6 +78,10 @@ class Calls:
         line = self._journal.find(key)
         if line is not None:
             return self._replayed(key, line, digest)
+        if self._seed and (old := self._seed.answer(key, digest)):
+            self._journal.append(sent_line(key, 1, digest, Decimal(0), route.label))
+            self._journal.append(old)
+            return answer_of(old)
         call = Call(key, route, question, wire, digest, sends=self._ledger.sends(key))
         attempt = partial(self._attempt, call)
         try:

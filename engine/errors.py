@@ -31,7 +31,8 @@ class Diverged(RunError):
         place = f"{unit}{'/' + branch if branch else ''} step {seq}"
         super().__init__(
             f"the run has diverged at {place}: {what}. Prompts, data or code changed since this run began. "
-            "Start a new run (another --out), or restore what changed."
+            "Restore what changed, or start a new run (another --out) that takes over the answers to what is still the "
+            "same (--seed-from)."
         )
         self.unit, self.branch, self.seq = unit, branch, seq
 

@@ -112,8 +112,8 @@ class ManifestMismatch(RunError):
         text = "\n".join(lines)
         super().__init__(
             f"{folder} holds another run; what is asked for now differs (there → asked for):\n{text}\n"
-            f"Ask for what stands there, or start a new run in another folder: seeded from this one, "
-            f"it takes over the answer to every request that is still the same."
+            f"Ask for what stands there, or start a new run in another folder; with --seed-from {folder} it takes over "
+            f"the answer to every request that is still the same."
         )
         self.differences = found
 

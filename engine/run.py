@@ -32,6 +32,7 @@ from .progress import Progress
 from .retries import Retries
 from .routes import Routes, open_routes
 from .scheduler import Scheduler
+from .seeding import Seed
 from .spec import Spec
 from .turnstile import Purse
 from .unit import Experiment, Unit
@@ -158,6 +159,7 @@ async def _open(
             clock=loop_time,
             progress=progress,
             sleep=closing.sleep,
+            seed=Seed(Path(settings.seed_from)) if settings.seed_from else None,
         )
         door = Door(
             journal=journal, calls=calls, executor=executor, routes=routes.by_label, seed=spec.seed, closing=closing

@@ -40,7 +40,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     """What may change between two parts of a run, since it never enters a request.
 
     `max_cost` in USD; `concurrency`: dialogues at once per model; `in_flight`: calls on the wire per account; time-outs
-    in seconds; `retries`: after faults, the first after about `backoff` seconds; `sql_workers` 0: one per core.
+    in seconds; `retries`: after faults, the first after about `backoff` seconds; `sql_workers` 0: one per core;
+    `seed_from`: the folder of a run whose answers are taken over where the request is the same.
     """
 
     max_cost: Annotated[str, msgspec.Meta(pattern=r"^\d+(\.\d+)?$")] | None = None
@@ -54,6 +55,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     sql_timeout: Seconds = 30.0
     sql_workers: NotNegative = 0
     prices: str = ""
+    seed_from: str = ""
 
 
 class Spec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

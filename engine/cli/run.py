@@ -56,6 +56,7 @@ def add_settings(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--sql-timeout", type=positive, metavar="S", help="seconds for one predicted query (30)")
     group.add_argument("--sql-workers", type=at_least(0), metavar="N", help="worker processes for SQL (one per core)")
     group.add_argument("--prices", metavar="FILE", help="a price table that goes before the built-in one")
+    group.add_argument("--seed-from", metavar="DIR", help="take over a run's answers where the request is the same")
     group.add_argument("--json", action="store_true", help="print the summary as JSON")
 
 

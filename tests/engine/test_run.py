@@ -272,3 +272,25 @@ async def test_a_full_disk_stops_the_run_resumable_and_space_finishes_it(
         shutil.copytree(disk / "run", roomy)
         assert (await run_toy(roomy, base_url, toy=Toy(tmp_path / "data", units=120))).exit_code == 0
     assert len(ends(roomy)) == 120
+
+
+async def test_a_seeded_run_takes_over_what_is_the_same_and_asks_only_the_rest(tmp_path: Path) -> None:
+    with SimulatedServer.start() as server:
+        await run_toy(tmp_path / "old", server.base_url)
+        sent = server.stats()["requests"]
+        settings = Settings(sql_workers=1, seed_from=str(tmp_path / "old"))
+        assert (await run_toy(tmp_path / "same", server.base_url, spec=toy_spec(settings=settings))).exit_code == 0
+        assert server.stats()["requests"] == sent
+        assert results(tmp_path / "same") == results(tmp_path / "old")
+        wider = toy_spec(settings=settings, repeats=2)
+        assert (await run_toy(tmp_path / "wider", server.base_url, spec=wider)).exit_code == 0
+        assert server.stats()["requests"] == 2 * 30 * TURNS
+    seeded = [line for line in scan(tmp_path / "wider" / "journal.jsonl") if "seeded" in line]
+    assert len(seeded) == 30 * TURNS
+    assert {line["usd"] for line in seeded} == {"0"}
+
+
+async def test_a_seed_that_is_no_run_is_refused(tmp_path: Path) -> None:
+    settings = Settings(sql_workers=1, seed_from=str(tmp_path / "nothing"))
+    with pytest.raises(ConfigurationError, match="not a run"):
+        await run_toy(tmp_path / "run", "http://127.0.0.1:9", spec=toy_spec(settings=settings))
