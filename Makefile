@@ -2,8 +2,10 @@
 NEW_ENOUGH := import sys; sys.exit(sys.version_info < (3, 11))
 PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; do \
 	$$p -c '$(NEW_ENOUGH)' 2>/dev/null && echo $$p && break; done)
-NEWEST ?= $(shell for p in python3.14 python3.13 python3.12 python3; do \
-	$$p -c '$(NEW_ENOUGH)' 2>/dev/null && echo $$p && break; done)
+# The newest one that runs, wherever it lies; asked for its version, since a shim's name is only a promise.
+VERSION := import sys; print("%d.%02d" % sys.version_info[:2], sys.executable)
+NEWEST ?= $(shell for p in python3 python3.14 python3.13 python3.12 $(wildcard $(HOME)/.pyenv/versions/3.*/bin/python3); do \
+	$$p -c '$(VERSION)' 2>/dev/null; done | sort | tail -n 1 | cut -d' ' -f2)
 VENV := .venv
 BIN := $(VENV)/bin
 PACKAGES := engine adapters datasets results
@@ -30,10 +32,11 @@ format: $(VENV)/.ready-dev
 
 ## The real parts that tests use where they are present: ChromaDB (Redis comes from the system)
 real: $(VENV)/.ready-dev
-	@$(BIN)/python -m pip install --quiet '.[chroma]'
+	@$(call install,$(VENV),.[chroma])
 
 ## The core on the newest CPython that runs here
 test-newest: $(VENV)-newest/.ready-dev
+	@$(VENV)-newest/bin/python --version
 	@$(VENV)-newest/bin/pytest -q -n 2 --dist worksteal tests/engine tests/adapters
 
 clean:
