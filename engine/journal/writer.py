@@ -48,6 +48,7 @@ class Writer:
         self._work: Future[None] | None = None
         self._waiting: deque[tuple[int, asyncio.Future[None]]] = deque()
         self._scheduled = False
+        self._waking = False
         self._stopped = ""
         self._lines = self._groups = self._bytes = 0
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="journal")
@@ -153,16 +154,19 @@ class Writer:
         self._bytes += len(self._flying)
         self._groups += 1
         self._flying = bytearray()
-        self._wake_some()
+        if not self._waking:
+            self._wake_some()
 
     def _wake_some(self) -> None:
         """Wake the waiters whose lines are on disk, a few dozen per loop tick: a thousand at once would all send, or
         all go on, in the same tick, and hold the loop for as long as that takes."""
+        self._waking = False
         for _ in range(WAKE):
             if not self._waiting or self._waiting[0][0] > self._durable:
                 return
             _wake(self._waiting.popleft()[1], None)
         if self._waiting and not (loop := self._waiting[0][1].get_loop()).is_closed():
+            self._waking = True
             loop.call_soon(self._wake_some)
 
     def _stop(self, error: BaseException) -> None:
