@@ -12,7 +12,7 @@ happens next. A reply is one of three values, so that no failure of a provider c
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal, Protocol, TypeAlias
 
 Json: TypeAlias = "None | bool | int | float | str | list[Json] | dict[str, Json]"
@@ -61,9 +61,10 @@ class Message:
 class Question:
     """What a model is asked: the chat so far and the options that are sent with it.
 
-    `options` uses our own names (`max_tokens`, `temperature`, `reasoning_effort`, `thinking_budget`,
-    `json_schema`, `seed`); each protocol writes them as its provider spells them. An option that is absent
-    is not sent.
+    `options` uses our own names (`max_tokens`, `temperature`, `seed`, `json_schema`, `reasoning_effort`, `thinking`,
+    `thinking_budget`); each protocol writes them as its provider spells them, and refuses those that it cannot express.
+    `system_role` and `max_tokens_field` say how a model of OpenAI's formats wants two of them spelled, and the members
+    of `extra` are sent as they are. An option that is absent is not sent.
     """
 
     model: str
@@ -197,15 +198,23 @@ class Provider:
     """A host that can be named in `provider/model`: what an entry point in `turntide.adapters` loads to.
 
     Key and base URL come from the first of the named environment variables that is set. A free provider may do
-    without a key.
+    without a key. `wire` is the format it is spoken to in, unless the option `api` names another of its `formats`.
     """
 
     name: str
     wire: WireFormat
+    formats: Mapping[str, WireFormat] = field(default_factory=dict[str, WireFormat])
     base_url: str = ""
     key_variables: tuple[str, ...] = ()
     url_variables: tuple[str, ...] = ()
     free: bool = False
+
+    def speaking(self, api: str) -> Provider:
+        """Return this provider spoken to in the format `api`, or raise ConfigurationError that lists what there is."""
+        if api not in self.formats:
+            known = ", ".join(sorted(self.formats)) or "only its usual one"
+            raise ConfigurationError(f"{self.name} does not speak the format {api!r}; it speaks {known}.")
+        return replace(self, wire=self.formats[api])
 
     def account(self, environ: Mapping[str, str]) -> Account:
         """Return the account that `environ` describes, or raise ConfigurationError that names the variable."""

@@ -1,19 +1,23 @@
-"""What reply headers say of waiting and of limits, in the spellings that providers use."""
+"""Headers in the spellings that providers use: what a reply's say of waiting and of limits, and how a key travels."""
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
-from datetime import UTC
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
-from typing import Literal
+from typing import Literal, TypeAlias
 
-from .base import LimitHint
+from .base import LimitHint, Secret
+
+Resource: TypeAlias = Literal["requests", "tokens"]
 
 _UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 _STEP = re.compile(r"([0-9]{1,12}(?:\.[0-9]{1,12})?)(ms|[smhd])")
 _COUNT = re.compile(r"[0-9]{1,15}")
+_UNIX_MS = 1e12
+"""A larger number is a moment in milliseconds since 1970, and no number of seconds to wait."""
 
 
 def duration(text: str) -> float | None:
@@ -29,8 +33,8 @@ def retry_after(headers: Mapping[str, str], now: float) -> float | None:
     """Return how many seconds the server asks to wait, or None when it does not say.
 
     The first that can be read wins: `retry-after-ms`, `retry-after` in seconds or as an HTTP date (RFC 9110, §10.2.3;
-    `now` in Unix seconds), then the `x-ratelimit-reset-*` of the resources that are used up; where none is marked so,
-    the earliest reset. A moment that has passed is 0.
+    `now` in Unix seconds), OpenRouter's `x-ratelimit-reset` (a moment in Unix milliseconds), then the
+    `x-ratelimit-reset-*` as `until_reset` reads them. A moment that has passed is 0.
     """
     if (milliseconds := _number(headers.get("retry-after-ms", ""))) is not None:
         return milliseconds / 1000
@@ -39,22 +43,51 @@ def retry_after(headers: Mapping[str, str], now: float) -> float | None:
         return seconds
     if (moment := _http_date(asked)) is not None:
         return max(0.0, moment - now)
-    return _reset(headers)
+    if (milliseconds := _number(headers.get("x-ratelimit-reset", ""))) is not None and milliseconds > _UNIX_MS:
+        return max(0.0, milliseconds / 1000 - now)
+    return until_reset(rate_hints(headers))
 
 
-def limit_hint(headers: Mapping[str, str], resource: Literal["requests", "tokens"]) -> LimitHint | None:
-    """Return what the `x-ratelimit-*` headers say of `resource`, or None when they are silent."""
-    limit, remaining = (_count(headers.get(f"x-ratelimit-{part}-{resource}", "")) for part in ("limit", "remaining"))
-    reset = duration(headers.get(f"x-ratelimit-reset-{resource}", ""))
-    if limit is None and remaining is None and reset is None:
-        return None
-    return LimitHint(resource=resource, limit=limit, remaining=remaining, reset=reset)
-
-
-def _reset(headers: Mapping[str, str]) -> float | None:
-    hints = [hint for name in ("requests", "tokens") if (hint := limit_hint(headers, name)) is not None]
+def until_reset(hints: Sequence[LimitHint]) -> float | None:
+    """Return the seconds until all that is used up is there again; where nothing is marked so, the earliest reset."""
     spent = [hint.reset for hint in hints if hint.remaining == 0 and hint.reset is not None]
     return max(spent) if spent else min((hint.reset for hint in hints if hint.reset is not None), default=None)
+
+
+def bearer(key: Secret) -> tuple[tuple[str, str], ...]:
+    """Return the header that carries a key at OpenAI and whoever copied it, or nothing without a key."""
+    return (("authorization", f"Bearer {key.reveal()}"),) if key else ()
+
+
+def rate_hints(headers: Mapping[str, str], *, requests_window: float = 60.0) -> tuple[LimitHint, ...]:
+    """Return what the `x-ratelimit-*` headers say of requests and tokens."""
+    found = (limit_hint(headers, "requests", window=requests_window), limit_hint(headers, "tokens"))
+    return tuple(hint for hint in found if hint is not None)
+
+
+def limit_hint(headers: Mapping[str, str], resource: Resource, *, window: float = 60.0) -> LimitHint | None:
+    """Return what the `x-ratelimit-*` headers say of `resource` per `window` seconds, or None when they are silent."""
+    limit, remaining, reset = (
+        headers.get(f"x-ratelimit-{part}-{resource}", "") for part in ("limit", "remaining", "reset")
+    )
+    return hint_of(resource, limit, remaining, duration(reset), window=window)
+
+
+def hint_of(
+    resource: Resource, limit: str, remaining: str, reset: float | None, *, window: float = 60.0
+) -> LimitHint | None:
+    """Return the hint that two counts and a reset in seconds give, or None when none of them says anything."""
+    hint = LimitHint(resource=resource, limit=_count(limit), remaining=_count(remaining), reset=reset, window=window)
+    return None if hint.limit is hint.remaining is hint.reset is None else hint
+
+
+def timestamp(text: str) -> float | None:
+    """Return the Unix seconds of an RFC 3339 moment (`2026-11-30T12:00:00Z`); None for anything else."""
+    try:
+        moment = datetime.fromisoformat(text)
+        return moment.timestamp() if moment.tzinfo else None
+    except (ValueError, OverflowError):
+        return None
 
 
 def _number(text: str) -> float | None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from .base import (
@@ -25,13 +26,11 @@ from .base import (
     WireReply,
     WireRequest,
 )
-from .errors import complaint, complaint_of, read_error, read_redirect
-from .headers import limit_hint, retry_after
-from .wirejson import as_count, as_list, as_object, as_text, canonical, decode, encode
+from .errors import complaint, complaint_of, malformed, opened, read_error
+from .headers import bearer, rate_hints, retry_after
+from .wirejson import as_count, as_list, as_object, as_text, by_name, canonical, encode, merge
 
 MaxTokensField = Literal["max_completion_tokens", "max_tokens"]
-
-_SAME_NAME = frozenset({"temperature", "seed", "reasoning_effort"})
 
 _FINISHES: dict[str, Finish] = {
     "length": "length",
@@ -47,76 +46,75 @@ _BROKEN_OFF: dict[str, FaultKind] = {
 }
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class OpenAIChat:
     """Chat completions as pure functions over bytes.
 
     `max_tokens_field` is how this host spells the option `max_tokens`: OpenAI's reasoning models accept only
-    `max_completion_tokens`, most other hosts only `max_tokens`. `clock` gives Unix seconds, for dates in `retry-after`.
+    `max_completion_tokens`, most other hosts only `max_tokens`. `requests_window` is the time in seconds that its
+    `x-ratelimit-*-requests` speak of: a day at Groq. `quota_passes` is for DashScope, which says `insufficient_quota`
+    of the tokens of a minute. `clock` gives Unix seconds, for dates in `retry-after`.
     """
 
-    def __init__(
-        self, *, max_tokens_field: MaxTokensField = "max_completion_tokens", clock: Callable[[], float] = time.time
-    ) -> None:
-        self._max_tokens_field = max_tokens_field
-        self._clock = clock
+    max_tokens_field: MaxTokensField = "max_completion_tokens"
+    requests_window: float = 60.0
+    quota_passes: bool = False
+    clock: Callable[[], float] = time.time
 
     def build(self, question: Question) -> WireRequest:
-        """Return the bytes that ask `question`.
-
-        Besides our own options, `extra` is an object whose members are sent as they are. ConfigurationError for an
-        option that this format cannot express.
-        """
+        """Return the bytes that ask `question`; ConfigurationError for an option that this format cannot express."""
+        options = dict(question.options)
+        system = options.pop("system_role", "system")
+        limit = options.pop("max_tokens_field", self.max_tokens_field)
         fields: dict[str, Json] = {
             "model": question.model,
-            "messages": [{"role": message.role, "content": message.content} for message in question.messages],
+            "messages": [
+                {"role": system if message.role == "system" else message.role, "content": message.content}
+                for message in question.messages
+            ],
         }
-        for name, value in question.options.items():
-            for field, written in self._option(name, value).items():
-                if field in fields:
-                    raise ConfigurationError(f"the options set `{field}` twice; take it out of `extra`.")
-                fields[field] = written
-        return WireRequest(path="/chat/completions", body=encode({name: fields[name] for name in sorted(fields)}))
+        for name in sorted(options):
+            merge(fields, _option(name, options[name], str(limit)))
+        return WireRequest(path="/chat/completions", body=encode(by_name(fields)))
 
     def authorize(self, key: Secret) -> tuple[tuple[str, str], ...]:
         """Return the bearer header, or nothing for a host without a key."""
-        return (("authorization", f"Bearer {key.reveal()}"),) if key else ()
+        return bearer(key)
 
     def read(self, reply: WireReply, question: Question) -> Reply:
         """Classify a complete reply; never raises, whatever the body holds."""
-        if 300 <= reply.status < 400:
-            return read_redirect(reply.status, reply.headers.get("location", ""))
-        wait = retry_after(reply.headers, self._clock())
-        if not 200 <= reply.status < 300:
-            return read_error(reply.status, complaint(reply.body), wait)
-        try:
-            body = as_object(decode(reply.body))
-        except ValueError:
-            return _malformed(reply, f"{len(reply.body)} bytes that are not JSON")
-        if body.get("error"):
-            said = complaint_of(body)
-            return read_error(said.status, said, wait, paid=True)
-        return _read_choice(reply, body)
+        wait = retry_after(reply.headers, self.clock())
+        if self.quota_passes and reply.status == 429:
+            said = complaint(reply.body)
+            return read_error(429, replace(said, codes=said.codes.replace("insufficient_quota", "")), wait)
+        body = opened(reply, wait)
+        return _read_choice(reply, body) if isinstance(body, dict) else body
 
     def hints(self, reply: WireReply) -> tuple[LimitHint, ...]:
         """Return what the `x-ratelimit-*` headers say of requests and tokens."""
-        found = (limit_hint(reply.headers, "requests"), limit_hint(reply.headers, "tokens"))
-        return tuple(hint for hint in found if hint is not None)
+        return rate_hints(reply.headers, requests_window=self.requests_window)
 
-    def _option(self, name: str, value: Json) -> dict[str, Json]:
-        """Return the fields of the request that one of our options becomes."""
-        if name == "max_tokens":
-            return {self._max_tokens_field: value}
-        if name == "json_schema":
+
+def _option(name: str, value: Json, max_tokens_field: str) -> dict[str, Json]:
+    """Return the fields of the request that one of our options becomes."""
+    match name:
+        case "max_tokens":
+            return {max_tokens_field: value}
+        case "temperature" | "seed" | "reasoning_effort":
+            return {name: value}
+        case "thinking":  # DeepSeek's switch, "enabled" or "disabled"
+            return {"thinking": {"type": value}}
+        case "json_schema":
             # Models write the members in the schema's own order, so that this object alone is not sorted.
             schema: dict[str, Json] = {"name": "answer", "schema": value, "strict": True}
             return {"response_format": {"type": "json_schema", "json_schema": schema}}
-        if name == "extra" and isinstance(value, dict):
+        case "extra" if isinstance(value, dict):
             return as_object(canonical(value))
-        if name in _SAME_NAME:
-            return {name: value}
-        raise ConfigurationError(
-            f"chat completions have no option `{name}`; what a host takes beyond the usual goes into the table `extra`."
-        )
+        case _:
+            raise ConfigurationError(
+                f"chat completions have no option `{name}`; what a host takes beyond the usual goes into the "
+                "table `extra`."
+            )
 
 
 def _read_choice(reply: WireReply, body: dict[str, Json]) -> Reply:
@@ -125,10 +123,10 @@ def _read_choice(reply: WireReply, body: dict[str, Json]) -> Reply:
     choice = as_object(choices[0]) if choices else {}
     message = choice.get("message")
     if not isinstance(message, dict):
-        return _malformed(reply, "a reply without a message")
+        return malformed(reply, "a reply without a message")
     content = message.get("content")
     if not isinstance(content, str | list | None):
-        return _malformed(reply, "a message whose content is neither text nor parts")
+        return malformed(reply, "a message whose content is neither text nor parts")
     reason = as_text(choice.get("finish_reason"))
     if kind := _BROKEN_OFF.get(reason):
         said = complaint_of(choice).message
@@ -181,8 +179,3 @@ def _read_usage(value: Json) -> Usage | None:
         output_tokens=output,
         reasoning_tokens=min(as_count(out.get("reasoning_tokens")) or 0, output),
     )
-
-
-def _malformed(reply: WireReply, what: str) -> Fault:
-    """Return the fault for a 200 that holds no answer: it may have been billed."""
-    return Fault(kind="malformed", message=f"HTTP {reply.status}: {what}", status=reply.status, paid=True)

@@ -6,21 +6,19 @@ per million tokens in Decimal, and stay Decimal to the end.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from datetime import date
 from decimal import Decimal
-from fnmatch import fnmatchcase
 from pathlib import Path
 
 import msgspec
 
 from .base import ConfigurationError, Usage
+from .modelids import fitting, spellings
 
 SHIPPED = Path(__file__).with_name("prices.toml")
 
 _MILLION = Decimal(1_000_000)
-_DATED = re.compile(r"-(\d{4}-\d{2}-\d{2}|\d{8}|\d{4}|latest)$")
 
 
 class UnknownPrice(ConfigurationError):
@@ -137,7 +135,7 @@ class PriceTable:
         has begun.
         """
         for prices in self._files:
-            for name in dict.fromkeys((model, _DATED.sub("", model))):
+            for name in spellings(model):
                 if found := _best(prices, name, on):
                     return found
         if free:
@@ -146,13 +144,8 @@ class PriceTable:
 
 
 def _best(prices: Iterable[Price], name: str, on: date) -> Price | None:
-    fitting = [
-        (len(pattern), price.since, price)
-        for price in prices
-        for pattern in price.models
-        if price.since <= on and fnmatchcase(name, pattern)
-    ]
-    return max(fitting, key=lambda fit: fit[:2])[2] if fitting else None
+    begun = ((price.models, price) for price in prices if price.since <= on)
+    return max(fitting(name, begun), key=lambda fit: (fit[0], fit[1].since), default=(0, None))[1]
 
 
 def _read(path: Path) -> tuple[Price, ...]:

@@ -7,10 +7,11 @@ good answer (half an emoji at a cut), and such an answer was paid for: it must n
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 
 import orjson
 
-from .base import Json
+from .base import ConfigurationError, Json
 
 
 def encode(value: Json) -> bytes:
@@ -40,6 +41,25 @@ def canonical(value: Json) -> Json:
     if isinstance(value, list):
         return [canonical(item) for item in value]
     return value
+
+
+def merge(fields: dict[str, Json], more: Mapping[str, Json], place: str = "") -> None:
+    """Add a copy of `more` to `fields`, object by object; ConfigurationError when a member is there already."""
+    for name, value in more.items():
+        present = fields.get(name)
+        if isinstance(value, dict) and (name not in fields or isinstance(present, dict)):
+            below = present if isinstance(present, dict) else {}
+            merge(below, value, f"{place}{name}.")
+            fields[name] = below
+        elif name in fields:
+            raise ConfigurationError(f"the options set `{place}{name}` twice; take it out of `extra`.")
+        else:
+            fields[name] = value
+
+
+def by_name(fields: Mapping[str, Json]) -> dict[str, Json]:
+    """Return `fields` with its own keys sorted; the objects below keep their order, as a JSON schema must."""
+    return {name: fields[name] for name in sorted(fields)}
 
 
 def as_object(value: Json) -> dict[str, Json]:

@@ -7,7 +7,7 @@ from email.utils import formatdate
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from turntide.adapters.headers import duration, limit_hint, retry_after
+from turntide.adapters.headers import duration, limit_hint, retry_after, timestamp
 
 NOW = 1789996800.0
 
@@ -39,6 +39,21 @@ def test_durations_are_read_in_every_spelling(text: str, seconds: float | None) 
 
 
 @pytest.mark.parametrize(
+    ("text", "moment"),
+    [
+        ("2026-09-21T13:20:00Z", NOW),
+        ("2026-09-21T15:20:00.5+02:00", NOW + 0.5),
+        ("2026-09-21T13:20:00", None),
+        ("soon", None),
+        ("", None),
+        ("9999-99-99T00:00:00Z", None),
+    ],
+)
+def test_moments_are_read_when_they_name_their_zone(text: str, moment: float | None) -> None:
+    assert timestamp(text) == moment
+
+
+@pytest.mark.parametrize(
     ("headers", "seconds"),
     [
         ({}, None),
@@ -53,6 +68,9 @@ def test_durations_are_read_in_every_spelling(text: str, seconds: float | None) 
         ({"retry-after": "in a while"}, None),
         ({"retry-after-ms": "1500", "retry-after": "9"}, 1.5),
         ({"retry-after-ms": "x", "retry-after": "9"}, 9.0),
+        ({"x-ratelimit-reset": "1789996821000"}, 21.0),
+        ({"x-ratelimit-reset": "1789996700000"}, 0.0),
+        ({"x-ratelimit-reset": "7"}, None),
         ({"x-ratelimit-reset-requests": "1s", "x-ratelimit-reset-tokens": "6m0s"}, 1.0),
         (
             {
@@ -75,7 +93,8 @@ def test_any_http_date_ahead_is_waited_for_exactly(moment: int) -> None:
 
 @given(st.text())
 def test_no_text_breaks_the_reading(text: str) -> None:
-    for header in ("retry-after", "retry-after-ms", "x-ratelimit-reset-tokens"):
+    timestamp(text)
+    for header in ("retry-after", "retry-after-ms", "x-ratelimit-reset-tokens", "x-ratelimit-reset"):
         wait = retry_after({header: text}, NOW)
         assert wait is None or 0 <= wait < float("inf")
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,7 +12,6 @@ from hypothesis import strategies as st
 from turntide.adapters.base import (
     Answer,
     ConfigurationError,
-    Fatal,
     Fault,
     Json,
     LimitHint,
@@ -25,35 +23,13 @@ from turntide.adapters.base import (
 )
 from turntide.adapters.openai_chat import OpenAIChat
 
-FIXTURES = Path(__file__).parent.parent / "fixtures" / "openai_chat"
-NOW = 1789996800.0
-"""Mon, 21 Sep 2026 13:20:00 GMT, which the fixtures' dates count from."""
+from ..support.replies import NOW, QUESTION, headers, statuses
 
 WIRE = OpenAIChat(clock=lambda: NOW)
-QUESTION = Question(model="m", messages=(Message("system", "Write SQL."), Message("user", "How many?")))
 
 
 def body_of(wire: OpenAIChat, **options: Json) -> Any:
     return json.loads(wire.build(Question(model="m", messages=QUESTION.messages, options=options)).body)
-
-
-def reply_of(case: dict[str, Any]) -> WireReply:
-    body = case["text"] if "text" in case else json.dumps(case["body"])
-    return WireReply(status=case["status"], headers=case.get("headers", {}), body=body.encode())
-
-
-def expected_of(case: dict[str, Any]) -> Answer | Fault | Fatal:
-    ((kind, fields),) = case["expected"].items()
-    if kind != "Answer":
-        return {"Fault": Fault, "Fatal": Fatal}[kind](**fields)
-    usage = fields.pop("usage")
-    return Answer(usage=None if usage is None else Usage(**usage), **fields)
-
-
-@pytest.mark.parametrize("path", sorted(FIXTURES.glob("*.json")), ids=lambda path: path.stem)
-def test_a_reply_is_read_as_its_fixture_says(path: Path) -> None:
-    case = json.loads(path.read_text())
-    assert WIRE.read(reply_of(case), QUESTION) == expected_of(case), case["about"]
 
 
 def test_a_question_is_posted_with_sorted_keys_and_nothing_that_was_not_asked_for() -> None:
@@ -162,15 +138,9 @@ def near(value: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
 
 
 bodies = st.binary(max_size=60) | (shapes | near(shapes)).map(lambda value: json.dumps(value).encode())
-headers = st.dictionaries(
-    st.sampled_from(["retry-after", "retry-after-ms", "location"])
-    | st.sampled_from(["limit", "remaining", "reset"]).map(lambda part: f"x-ratelimit-{part}-tokens"),
-    st.text(max_size=30) | st.sampled_from(["1e999", "-5", "nan", "Mon, 99 Foo 2026", "0", "9" * 40, "1m2s"]),
-    max_size=4,
-)
 
 
-@given(st.integers(-1, 1100) | st.sampled_from([200, 400, 401, 429, 500]), headers, bodies)
+@given(statuses, headers, bodies)
 def test_read_never_raises_and_never_makes_an_answer_of_an_error(
     status: int, sent: dict[str, str], body: bytes
 ) -> None:
