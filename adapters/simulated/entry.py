@@ -4,13 +4,25 @@ from __future__ import annotations
 
 from typing import Final
 
+from ..anthropic import AnthropicMessages
 from ..base import Provider
+from ..gemini import GeminiContent
 from ..openai_chat import OpenAIChat
+from ..openai_responses import OpenAIResponses
 from .config import DEFAULT_PORT
+
+_CHAT: Final = OpenAIChat()
 
 provider: Final = Provider(
     name="sim",
-    wire=OpenAIChat(),
+    wire=_CHAT,
+    # One base URL, which ends with the version, serves all formats.
+    formats={
+        "chat": _CHAT,
+        "responses": OpenAIResponses(),
+        "anthropic": AnthropicMessages(root=""),
+        "gemini": GeminiContent(root=""),
+    },
     base_url=f"http://127.0.0.1:{DEFAULT_PORT}/v1",
     url_variables=("TURNTIDE_SIM_BASE_URL",),
     free=True,

@@ -150,7 +150,8 @@ class Call:
             headers["content-type"] = "text/html"
             return Plan(status=failure.status, body=_GATEWAY_PAGE % (failure.status, failure.status), headers=headers)
         mistake = "filter" if failure.kind == "content_filter" else None
-        return Plan(status=failure.status, body=self._wire.error(failure), headers=headers, mistake=mistake)
+        status = self._wire.status(failure)
+        return Plan(status=status, body=self._wire.error(failure), headers=headers, mistake=mistake)
 
     def sent(self, plan: Plan) -> None:
         """Book what was sent. An answer counts even when its client has gone: it was made, and would be paid for."""

@@ -10,7 +10,7 @@ from typing import Protocol
 
 from ...base import Answer, LimitHint, Question
 from ..failure import Failure
-from . import openai_chat
+from . import anthropic, gemini, openai_chat, openai_responses
 
 
 class Wire(Protocol):
@@ -32,6 +32,10 @@ class Wire(Protocol):
         """Return the body of an answer; `name` makes its id."""
         ...
 
+    def status(self, failure: Failure) -> int:
+        """Return the HTTP status that an error goes with."""
+        ...
+
     def error(self, failure: Failure) -> bytes:
         """Return the body of an error."""
         ...
@@ -41,4 +45,4 @@ class Wire(Protocol):
         ...
 
 
-WIRES: tuple[Wire, ...] = (openai_chat,)
+WIRES: tuple[Wire, ...] = (openai_chat, openai_responses, anthropic, gemini)

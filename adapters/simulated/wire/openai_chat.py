@@ -6,7 +6,6 @@ and no benchmark asks for (streams, several choices, images, tools) is refused, 
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from math import ceil
 from typing import Annotated, Literal, TypeAlias, cast
@@ -16,12 +15,13 @@ from msgspec import Meta, Struct
 
 from ...base import Answer, Json, LimitHint, Message, Question, Role, Usage
 from ..failure import Failure, FailureKind
+from .texts import TextPart, decoded, encoded, joined, present
 
 PATH = "/chat/completions"
 
 _Limit: TypeAlias = Annotated[int, Meta(ge=1)]
 
-_TYPE_AND_CODE: dict[FailureKind, tuple[str, str | None]] = {
+TYPE_AND_CODE: dict[FailureKind, tuple[str, str | None]] = {
     "bad_request": ("invalid_request_error", None),
     "too_large": ("invalid_request_error", None),
     "key": ("invalid_request_error", "invalid_api_key"),
@@ -38,9 +38,8 @@ _TYPE_AND_CODE: dict[FailureKind, tuple[str, str | None]] = {
 }
 
 
-class _Part(Struct):
+class _Part(TextPart):
     type: Literal["text"]
-    text: str
 
 
 class _Message(Struct):
@@ -87,26 +86,13 @@ def key(headers: Mapping[str, str]) -> str:
 
 def parse(path: str, body: bytes) -> Question:
     """Return what `body` asks, or raise a `bad_request` Failure that names the place."""
-    try:
-        request = _REQUEST.decode(body)
-    except (msgspec.DecodeError, RecursionError) as error:
-        raise Failure("bad_request", f"The request body is not understood: {error}") from None
-    messages = tuple(Message(_role(message), _content(message)) for message in request.messages)
+    request = decoded(_REQUEST, body)
+    messages = tuple(Message(_role(message), joined(message.content)) for message in request.messages)
     return Question(model=request.model, messages=messages, options=_options(request))
 
 
 def _role(message: _Message) -> Role:
     return "system" if message.role == "developer" else message.role
-
-
-def _content(message: _Message) -> str:
-    match message.content:
-        case None:
-            return ""
-        case str(text):
-            return text
-        case parts:
-            return "".join(part.text for part in parts)
 
 
 def _options(request: _Request) -> dict[str, Json]:
@@ -119,7 +105,7 @@ def _options(request: _Request) -> dict[str, Json]:
         "reasoning_effort": request.reasoning_effort,
         "json_schema": cast("Json", form.json_schema.schema) if form and form.json_schema else None,
     }
-    return {name: value for name, value in options.items() if value is not None}
+    return present(options)
 
 
 def answer(answer: Answer, name: str) -> bytes:
@@ -141,10 +127,7 @@ def answer(answer: Answer, name: str) -> bytes:
     }
     if answer.usage is not None:
         body["usage"] = _usage(answer.usage)
-    try:
-        return msgspec.json.encode(body)
-    except UnicodeEncodeError:  # A lone surrogate: legal in JSON as an escape, which only the standard library writes.
-        return json.dumps(body).encode()
+    return encoded(body)
 
 
 def _usage(usage: Usage) -> dict[str, object]:
@@ -157,9 +140,14 @@ def _usage(usage: Usage) -> dict[str, object]:
     }
 
 
+def status(failure: Failure) -> int:
+    """Return the HTTP status of an error."""
+    return failure.status
+
+
 def error(failure: Failure) -> bytes:
     """Return an error object."""
-    kind, code = _TYPE_AND_CODE[failure.kind]
+    kind, code = TYPE_AND_CODE[failure.kind]
     return msgspec.json.encode({"error": {"message": failure.message, "type": kind, "param": None, "code": code}})
 
 
