@@ -17,6 +17,7 @@ import msgspec
 from ..adapters.base import ConfigurationError, Json
 from .budget import Budget
 from .calls import Calls
+from .choices import resolved
 from .closing import Closing
 from .context import Door, UnitContext
 from .errors import RunError, Unfinished, Why
@@ -87,7 +88,7 @@ def identity(spec: Spec, experiment: Experiment) -> dict[str, Json]:
     return {
         "format": FORMAT,
         "benchmark": spec.benchmark,
-        "models": [{"label": m.name, "id": m.id, "options": dict(m.options)} for m in spec.models],
+        "models": [{"label": m.name, "id": m.id, "options": dict(m.options)} for m in resolved(spec).models],
         "repeats": spec.repeats,
         "seed": spec.seed,
         "limit": spec.limit,

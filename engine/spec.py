@@ -17,10 +17,10 @@ Rate: TypeAlias = Annotated[float, msgspec.Meta(gt=0)]
 
 
 class ModelSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One model of the sweep: `id` is `provider/model`; `label` names it in reports (default: the id).
+    """One model of the sweep: `id` is `provider/model` or `provider/model@variant`; `label` names it in reports.
 
-    `options` are sent with every question (`max_tokens`, `temperature`, …) and are part of the run's identity; the
-    limits are not.
+    `options` are sent with every question (`max_tokens`, `temperature`, …; docs/models.md) and are part of the run's
+    identity; the limits are not.
     """
 
     id: str

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Sequence
+from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ...adapters.base import ConfigurationError
+from ...adapters.capabilities import notice, preset
 from .. import registry
 from ..benchmark import Benchmark
+from ..choices import resolved
 from ..spec import Settings, Spec, checked, load
 from .arguments import at_least, dollars, model_id, positive
 
@@ -17,6 +21,7 @@ if TYPE_CHECKING:
     from ..benchmark import Subparsers
 
 _SETTINGS = tuple(Settings.__struct_fields__)
+_PRESETS = "a line-up of models: enterprisemem-paper, enterprisemem-paper-standard or tide-paper"
 
 
 def add_parser(commands: Subparsers, words: Sequence[str]) -> None:
@@ -27,7 +32,8 @@ def add_parser(commands: Subparsers, words: Sequence[str]) -> None:
         description="Run a benchmark. The same command again goes on where the run stopped: no call is paid twice.",
     )
     parser.add_argument("target", metavar="BENCHMARK|SPEC.toml", help="an installed benchmark, or a specification")
-    parser.add_argument("--model", dest="models", action="append", type=model_id, default=[], metavar="P/ID")
+    parser.add_argument("--model", dest="models", action="append", type=model_id, default=[], metavar="P/ID[@VARIANT]")
+    parser.add_argument("--preset", dest="presets", action="append", default=[], metavar="NAME", help=_PRESETS)
     parser.add_argument("--repeats", type=at_least(1), metavar="N", help="run every dialogue N times (default 1)")
     parser.add_argument("--seed", type=at_least(0), metavar="N", help="seed of the run (default 0)")
     parser.add_argument("--limit", type=at_least(1), metavar="N", help="only the first N sessions or samples")
@@ -63,6 +69,9 @@ def add_settings(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Run what was asked for."""
     spec = specification(args)
+    for model in spec.models:
+        if said := notice(model.id, date.today()):
+            print(f"turntide: {said}", file=sys.stderr)
     if args.dry_run:
         from .estimate import estimate
 
@@ -82,18 +91,23 @@ def specification(args: argparse.Namespace) -> Spec:
     else:
         known = ", ".join(registry.names("benchmarks"))
         raise ConfigurationError(f"{target!r} is neither a TOML file nor an installed benchmark ({known}).")
-    if args.models:
-        base["models"] = [{"id": model} for model in args.models]
+    base["models"] = _models(args) or base["models"]
     if not base["models"]:
         raise ConfigurationError("no model. Name at least one: --model provider/model.")
     for option in ("max_tokens", "temperature"):
         if getattr(args, option) is not None:
             for model in base["models"]:
-                model.setdefault("options", {})[option] = getattr(args, option)
+                model["options"][option] = getattr(args, option)
     base |= {name: value for name in ("repeats", "seed", "limit", "out") if (value := getattr(args, name)) is not None}
     base["settings"] |= given_settings(args)
     base["options"] |= _given_options(args, base["benchmark"])
-    return checked(base, Spec, target)
+    return resolved(checked(base, Spec, target))
+
+
+def _models(args: argparse.Namespace) -> list[dict[str, Any]]:
+    """Return the models that the arguments name, one by one or as line-ups."""
+    named: list[str] = [*args.models, *(model for name in args.presets for model in preset(name))]
+    return [{"id": model, "options": {}} for model in named]
 
 
 def given_settings(args: argparse.Namespace) -> dict[str, Any]:

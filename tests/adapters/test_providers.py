@@ -2,18 +2,54 @@
 
 from __future__ import annotations
 
+import tomllib
 from importlib.metadata import entry_points
 
 import pytest
-from turntide.adapters import providers
-from turntide.adapters.base import ConfigurationError, Provider
+from turntide.adapters import capabilities, prices, providers
+from turntide.adapters.base import ConfigurationError, Message, Provider, Question
+
+HOSTS = {name: host for name, host in vars(providers).items() if isinstance(host, Provider)}
 
 
 def test_each_provider_is_registered_under_its_own_name() -> None:
     found = {entry.name: entry.load() for entry in entry_points(group="turntide.adapters")}
-    for name in ("openai", "compatible", "local"):
-        assert isinstance(found[name], Provider)
-        assert found[name].name == name
+    assert {name: found.get(name) for name in HOSTS} == HOSTS
+    assert [name for name, host in HOSTS.items() if host.name != name] == []
+    assert set(found) == {*HOSTS, "sim"}
+
+
+@pytest.mark.parametrize("host", HOSTS.values(), ids=HOSTS)
+def test_a_host_says_which_variable_holds_its_key(host: Provider) -> None:
+    variable = host.key_variables[0]
+    url = {host.url_variables[0]: "https://host.test/v1"}
+    assert host.account({variable: "k-0123456789", **url}).key.reveal() == "k-0123456789"
+    assert host.account({variable: "k", **url}).base_url == "https://host.test/v1"
+    if not host.free:
+        with pytest.raises(ConfigurationError, match=variable):
+            host.account(url)
+
+
+def test_every_priced_and_known_model_belongs_to_a_provider() -> None:
+    tables = [tomllib.loads(path.read_text()) for path in (prices.SHIPPED, capabilities.SHIPPED)]
+    named = {pattern for row in (*tables[0]["price"], *tables[1]["model"]) for pattern in row["models"]}
+    assert {pattern.partition("/")[0] for pattern in named} <= {*HOSTS, "sim"}
+
+
+@pytest.mark.parametrize(
+    ("host", "api", "path"),
+    [
+        (providers.openai, "chat", "/chat/completions"),
+        (providers.openai, "responses", "/responses"),
+        (providers.local, "anthropic", "/messages"),
+        (providers.compatible, "anthropic", "/v1/messages"),
+    ],
+)
+def test_a_host_may_be_spoken_to_in_another_format(host: Provider, api: str, path: str) -> None:
+    question = Question(model="m", messages=(Message("user", "x"),), options={"max_tokens": 9})
+    assert host.speaking(api).wire.build(question).path == path
+    with pytest.raises(ConfigurationError, match=r"does not speak the format 'xml'; it speaks .*chat"):
+        host.speaking("xml")
 
 
 def test_an_account_takes_key_and_url_from_the_environment_without_stray_white_space() -> None:
