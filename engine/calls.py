@@ -11,6 +11,7 @@ from functools import partial
 from typing import NamedTuple
 
 from ..adapters.base import Answer, Fatal, Fault, Json, Question, Reply, TransportFault, WireReply, WireRequest
+from ..adapters.redaction import redact, redact_read, redact_reply
 from .errors import Diverged, Unfinished
 from .journal import Journal, Key
 from .ledger import Ledger, answer_line, answer_of, fail_line, sent_line
@@ -111,7 +112,8 @@ class Calls:
         route = call.route
         if route.stopped:
             raise Unfinished("model", route.stopped.message)
-        hold = Reservation(route.tokens(len(call.wire.body)), route.worst_case(len(call.wire.body)))
+        size, options = len(call.wire.body), call.question.options
+        hold = Reservation(route.tokens(size, options), route.worst_case(size, options))
         asked = self._clock()
         await route.turnstile.enter(route.label, *hold, again=call.sends > 0)
         call.queued += self._clock() - asked
@@ -148,9 +150,12 @@ class Calls:
         try:
             wired: WireReply = await route.transport.send(route.account, call.wire, headers, self._timeout)
         except TransportFault as fault:
-            return Fault(kind=fault.kind, message=fault.message, paid=fault.phase == "sent")
+            message = redact(fault.message, route.account.key)
+            return Fault(kind=fault.kind, message=message, paid=fault.phase == "sent")
+        # A host may quote the key that it was sent; nothing behind this line can show or journal it.
+        wired = redact_reply(wired, route.account.key)
         route.turnstile.limits.hinted(route.provider.wire.hints(wired))
-        return route.provider.wire.read(wired, call.question)
+        return redact_read(route.provider.wire.read(wired, call.question), route.account.key)
 
     def _settle(self, call: Call, hold: Reservation, reply: Reply, seconds: float) -> None:
         """Put what came into the journal's buffer and close the reservation. Never awaits."""

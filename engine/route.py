@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import Protocol
+from typing import Final, Protocol
 
 from ..adapters.base import Account, Json, Provider, Transport, Usage
+from ..adapters.prices import UnknownPrice
 from .errors import Unfinished
 from .turnstile import Turnstile
+
+_USUAL_OUTPUT: Final = 1024
+"""Tokens that an answer is thought to have at most where nothing bounds it."""
 
 
 class Price(Protocol):
@@ -22,6 +26,20 @@ class Price(Protocol):
     def worst_case(self, body_bytes: int, max_output_tokens: int | None) -> Decimal:
         """Return an upper bound of what a call can cost, known before it is sent."""
         ...
+
+
+def longest_output(options: Mapping[str, Json]) -> int | None:
+    """Return the most tokens that an answer may have by its options, or None where they do not say."""
+    limit = options.get("max_tokens")
+    return limit if isinstance(limit, int) else None
+
+
+def most(price: Price, body_bytes: int, options: Mapping[str, Json]) -> Decimal | None:
+    """Return the most that a call can cost, in USD, or None where nothing bounds its output."""
+    try:
+        return price.worst_case(body_bytes, longest_output(options))
+    except UnknownPrice:
+        return None
 
 
 @dataclass(slots=True, eq=False, kw_only=True)
@@ -40,17 +58,13 @@ class Route:
     answers: int = 0
     failures: dict[str, int] = field(default_factory=dict[str, int])
 
-    def worst_case(self, body_bytes: int) -> Decimal:
-        """Return the most that a call with this body can cost."""
-        limit = self.options.get("max_tokens")
-        return (
-            self.price.worst_case(body_bytes, limit if isinstance(limit, int) else None) if self.price else Decimal(0)
-        )
+    def worst_case(self, body_bytes: int, options: Mapping[str, Json]) -> Decimal:
+        """Return the most that a call with this body can cost; 0 where nobody knows, which no cap allows."""
+        return (most(self.price, body_bytes, options) if self.price else None) or Decimal(0)
 
-    def tokens(self, body_bytes: int) -> float:
+    def tokens(self, body_bytes: int, options: Mapping[str, Json]) -> float:
         """Return the tokens to reserve for a call with this body: about four bytes a token, and what it may write."""
-        limit = self.options.get("max_tokens")
-        return body_bytes / 4 + (limit if isinstance(limit, int) else 1024)
+        return body_bytes / 4 + (longest_output(options) or _USUAL_OUTPUT)
 
     def stop(self, message: str) -> Unfinished:
         """Close this way for the rest of the run, once; the other models go on."""

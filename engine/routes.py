@@ -9,15 +9,16 @@ from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
 
-from ..adapters.base import Account, ConfigurationError, Provider, Transport
+from ..adapters.base import Account, ConfigurationError, Json, Message, Provider, Question, Transport
 from ..adapters.prices import Price, PriceTable, UnknownPrice
 from ..adapters.transport import HttpxTransport
 from . import registry
+from .choices import resolved
 from .errors import Unfinished
 from .ledger import Line
 from .limits.account import AccountLimits, Limits
 from .limits.clock import Clock
-from .route import Route
+from .route import Route, longest_output
 from .spec import ModelSpec, Settings, Spec
 from .turnstile import Purse, Turnstile
 
@@ -51,8 +52,8 @@ def open_routes(
     prices = PriceTable.load(*([Path(settings.prices)] if settings.prices else []))
     routes = Routes()
     shared: dict[tuple[str, str, str], Turnstile] = {}
-    for model in spec.models:
-        provider, name = provider_of(model.id)
+    for model in resolved(spec).models:
+        provider, name, options = spoken(model)
         account = provider.account(environ)
         place = (account.provider, account.base_url, account.alias)
         if place not in shared:
@@ -62,7 +63,7 @@ def open_routes(
             name=name,
             provider=provider,
             account=account,
-            options=model.options,
+            options=options,
             transport=routes.transport,
             turnstile=shared[place],
             price=price_of(prices, model, provider, purse.budget.cap),
@@ -82,17 +83,35 @@ def provider_of(model: str) -> tuple[Provider, str]:
     return provider, rest
 
 
+def spoken(model: ModelSpec) -> tuple[Provider, str, dict[str, Json]]:
+    """Return who a resolved model is asked at, in which format, under which name, and the options that are sent.
+
+    Raises ConfigurationError for an option that the format cannot express: now, and not at the first question.
+    """
+    provider, name = provider_of(model.id)
+    options = dict(model.options)
+    try:
+        if "api" in options:
+            provider = provider.speaking(str(options.pop("api")))
+        provider.wire.build(Question(model=name, messages=(Message("user", "?"),), options=options))
+    except ConfigurationError as error:
+        raise ConfigurationError(f"{model.id}: {error}") from None
+    return provider, name, options
+
+
 def price_of(prices: PriceTable, model: ModelSpec, provider: Provider, cap: Decimal | None) -> Price | None:
-    """Return today's price of a model; without a cap an unknown one is None, under a cap it is refused."""
-    limit = model.options.get("max_tokens")
+    """Return today's price of a model, or None where none is known.
+
+    Raises ConfigurationError under a cap: for an unknown price, for an output that nothing bounds, and for one call
+    that may cost more than the cap.
+    """
     try:
         price = prices.price(model.id, datetime.now(UTC).date(), free=provider.free)
-        worst = price.worst_case(0, limit if isinstance(limit, int) else None)
     except UnknownPrice:
         if cap is not None:
             raise
         return None
-    if cap is not None and worst > cap:
+    if cap is not None and (worst := price.worst_case(0, longest_output(model.options))) > cap:
         raise ConfigurationError(
             f"{model.id}: one call may cost up to ${worst:.4f}, more than the whole cap of ${cap}. "
             "Raise --max-cost, or lower what a call may cost with --max-tokens."

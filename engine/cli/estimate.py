@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -13,7 +13,8 @@ from typing import Final
 from ...adapters.base import Json, Message, Question, Usage
 from ...adapters.prices import Price, PriceTable
 from ..rehearsal import NoDatabase, rehearse
-from ..routes import price_of, provider_of
+from ..route import most
+from ..routes import price_of, spoken
 from ..spec import ModelSpec, Settings, Spec
 from ..unit import Experiment, Unit
 from .launch import benchmark_of, run_loop
@@ -38,10 +39,12 @@ class Cell:
 
 @dataclass(slots=True)
 class Estimate:
-    """Cells by (model, labels), what is not priced, and the longest ordered lane of each model in calls."""
+    """Cells by (model, labels), the longest ordered lane of each model in calls, and the models that have no price, or
+    no bound on what they may write."""
 
     cells: dict[tuple[str, ...], Cell] = field(default_factory=dict[tuple[str, ...], Cell])
     unpriced: set[str] = field(default_factory=set[str])
+    unbounded: set[str] = field(default_factory=set[str])
     lane: dict[str, int] = field(default_factory=dict[str, int])
 
 
@@ -61,17 +64,19 @@ async def _estimate(spec: Spec) -> Estimate:
 
 
 async def _measure(spec: Spec, model: ModelSpec, experiment: Experiment, found: Estimate) -> None:
-    provider, name = provider_of(model.id)
+    provider, name, sent = spoken(model)
     prices = PriceTable.load(*([Path(spec.settings.prices)] if spec.settings.prices else []))
     cap = Decimal(spec.settings.max_cost) if spec.settings.max_cost else None
     price = price_of(prices, model, provider, cap)
     if price is None:
         found.unpriced.add(model.name)
+    elif most(price, 0, sent) is None:
+        found.unbounded.add(model.name)
 
     def heard(unit: Unit, asked: str, messages: Sequence[Message], options: dict[str, Json], answer: str) -> None:
-        question = Question(model=name, messages=tuple(messages), options={**model.options, **options})
+        question = Question(model=name, messages=tuple(messages), options={**sent, **options})
         cell = found.cells.setdefault((model.name, *unit.labels.values()), Cell())
-        _add(cell, len(provider.wire.build(question).body), answer, model, price)
+        _add(cell, len(provider.wire.build(question).body), answer, question.options, price)
 
     for unit, _ in await rehearse(experiment, model.name, spec.repeats, NoDatabase(), heard):
         found.cells[(model.name, *unit.labels.values())].dialogues += 1
@@ -80,15 +85,14 @@ async def _measure(spec: Spec, model: ModelSpec, experiment: Experiment, found: 
     )
 
 
-def _add(cell: Cell, size: int, answer: str, model: ModelSpec, price: Price | None) -> None:
+def _add(cell: Cell, size: int, answer: str, options: Mapping[str, Json], price: Price | None) -> None:
     usage = Usage(input_tokens=size // BYTES_PER_TOKEN, output_tokens=max(1, len(answer) // BYTES_PER_TOKEN))
     cell.calls += 1
     cell.input_tokens += usage.input_tokens
     cell.output_tokens += usage.output_tokens
     if price:
-        limit = model.options.get("max_tokens")
         cell.low += price.cost(usage)
-        cell.high += price.worst_case(size, limit if isinstance(limit, int) else None)
+        cell.high += most(price, size, options) or price.cost(usage)
 
 
 def wall_seconds(calls: int, tokens: int, lane: int, model: ModelSpec, settings: Settings) -> float:
@@ -125,6 +129,8 @@ def _as_text(spec: Spec, found: Estimate) -> str:
     rows: list[list[Shown]] = []
     for name, (total, seconds) in _totals(spec, found).items():
         usd = "no price known" if name in found.unpriced else f"{total.low:.4f} to {total.high:.4f}"
+        if name in found.unbounded:
+            usd = f"{total.low:.4f} and up: no --max-tokens"
         rows.append([name, total.dialogues, total.calls, total.input_tokens, total.output_tokens, usd, clock(seconds)])
     cells: list[list[Shown]] = [
         [" ".join(key), cell.dialogues, cell.calls, cell.input_tokens, cell.output_tokens]
@@ -159,7 +165,7 @@ def _as_json(spec: Spec, found: Estimate) -> dict[str, Json]:
             "input_tokens": total.input_tokens,
             "output_tokens": total.output_tokens,
             "usd_low": None if name in found.unpriced else str(total.low),
-            "usd_high": None if name in found.unpriced else str(total.high),
+            "usd_high": None if name in found.unpriced | found.unbounded else str(total.high),
             "wall_seconds": round(seconds, 1),
         }
         for name, (total, seconds) in _totals(spec, found).items()

@@ -15,6 +15,7 @@ from .tokens import TokenRate
 RATE_DECREASE: Final = 0.9
 RECOVERY_SECONDS: Final = 60.0
 RATE_RECOVERY: Final = 1.02
+LONGEST_WINDOW: Final = 3600.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,7 +121,8 @@ class AccountLimits:
     def hinted(self, hints: Iterable[LimitHint]) -> None:
         """Take in what a reply's headers said of the limits."""
         for hint in hints:
-            if hint.limit:
+            # A day's allowance (Groq) is no pace: spread over the day it would stop a run that fits it easily.
+            if hint.limit and hint.window <= LONGEST_WINDOW:
                 self._adopt(hint.resource, hint.limit * 60 / hint.window)
             if hint.remaining == 0 and hint.reset:
                 self._hold(hint.reset, f"{hint.resource} used up (server resets in {hint.reset:.1f} s)")

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from turntide.adapters.base import Answer, TransportFault, WireRequest
+from turntide.adapters.base import Answer, Fatal, Fault, TransportFault, Usage, WireRequest
 from turntide.engine.calls import request_digest
 from turntide.engine.errors import Diverged, Unfinished
 from turntide.engine.journal import scan
@@ -136,15 +136,25 @@ async def test_a_bad_key_stops_the_model_once_with_a_plain_message(tmp_path: Pat
     assert len(scripted.sends) <= 2
 
 
-async def test_no_key_reaches_the_journal(tmp_path: Path) -> None:
-    script: list[Reaction] = [good(), fault(500), TransportFault("network", "sent", "gone"), fatal()]
+async def test_no_key_reaches_the_journal_whatever_a_host_quotes(tmp_path: Path) -> None:
+    script: list[Reaction] = [
+        good("You sent sk-planted."),
+        Fault(kind="server", message="sk-planted met a 500", status=500),
+        TransportFault("network", "sent", "no route for sk-planted"),
+        Answer(text="", model="sk-planted", usage=Usage(), finish="refused", detail="sk-planted may not ask this"),
+        Fatal(kind="key", message="sk-planted is not a key", status=401),
+    ]
     scripted = ScriptedProvider(lambda n, body: script[n])
     async with bench(tmp_path, scripted, retries=Retries(faults=5, first=0.001)) as setup:
-        await setup.ask("u")
-        with pytest.raises(Unfinished):
-            await setup.ask("v")
-        assert "sk-planted" not in repr(setup.route)
-    assert b"sk-planted" not in (tmp_path / "journal.jsonl").read_bytes()
+        assert (await setup.ask("u")).text == "You sent ***."
+        assert (await setup.ask("v")).detail == "*** may not ask this"
+        with pytest.raises(Unfinished) as stop:
+            await setup.ask("w")
+        assert str(stop.value) == "m stopped: *** is not a key"
+        assert "sk-planted" not in repr(setup.route.account)
+    journal = (tmp_path / "journal.jsonl").read_bytes()
+    assert b"sk-planted" not in journal
+    assert journal.count(b"***") >= 5
 
 
 @pytest.mark.parametrize("in_flight", [1, 20, 1000])

@@ -120,6 +120,15 @@ def test_a_servers_lower_limit_is_adopted_from_its_headers() -> None:
     assert limits.requests.per_minute == 540
 
 
+def test_an_allowance_for_a_day_is_no_pace_until_it_is_used_up() -> None:
+    limits = AccountLimits(Limits(), HandClock(), lambda change: None)
+    limits.hinted([LimitHint(resource="requests", limit=14_400, remaining=14_000, reset=6.0, window=86_400.0)])
+    assert limits.requests is None
+    assert limits.wait(1) == 0
+    limits.hinted([LimitHint(resource="requests", limit=14_400, remaining=0, reset=6.0, window=86_400.0)])
+    assert limits.wait(1) == pytest.approx(6.0)  # pyright: ignore[reportUnknownMemberType]
+
+
 def test_a_used_up_limit_waits_for_its_reset() -> None:
     clock = HandClock()
     limits = AccountLimits(Limits(), clock, lambda change: None)

@@ -1,0 +1,47 @@
+"""Takes a key out of whatever a host sends back, before anything is read, shown or written."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Final
+
+from .base import Answer, Reply, Secret, WireReply
+
+SHORTEST: Final = 8
+"""A shorter key is a placeholder for a server that wants none (`none`, `EMPTY`), and may be a word of any answer."""
+
+MASK: Final = "***"
+
+
+def redact(text: str, key: Secret) -> str:
+    """Return `text` with every occurrence of the key masked."""
+    secret = key.reveal()
+    return text.replace(secret, MASK) if len(secret) >= SHORTEST else text
+
+
+def redact_reply(reply: WireReply, key: Secret) -> WireReply:
+    """Return a reply in whose bytes the key does not stand, so that no cut through a message leaves a part of it."""
+    secret = key.reveal()
+    if len(secret) < SHORTEST:
+        return reply
+    headers: Mapping[str, str] = reply.headers
+    if any(secret in value for value in headers.values()):
+        headers = {name: value.replace(secret, MASK) for name, value in headers.items()}
+    body = reply.body
+    for spelling in (secret, secret.replace("/", "\\/")):  # some encoders escape slashes
+        body = body.replace(spelling.encode(), MASK.encode())
+    return WireReply(status=reply.status, headers=headers, body=body)
+
+
+def redact_read(read: Reply, key: Secret) -> Reply:
+    """Return what was read of a reply without the key, also where the bytes spelled it in escapes."""
+    if isinstance(read, Answer):
+        return replace(
+            read,
+            text=redact(read.text, key),
+            model=redact(read.model, key),
+            reasoning=redact(read.reasoning, key),
+            detail=redact(read.detail, key),
+        )
+    return replace(read, message=redact(read.message, key))
