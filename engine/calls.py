@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import partial
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from ..adapters.base import Answer, Fatal, Fault, Json, Question, Reply, TransportFault, WireReply, WireRequest
 from ..adapters.redaction import redact, redact_read, redact_reply
@@ -20,6 +20,9 @@ from .progress import Progress
 from .retries import PUSH_BACKS, Again, Attempt, Retries, Sleep, carry_on
 from .route import Route
 from .seeding import Seed
+
+CUT: Final = Fault(kind="network", message="cancelled while on the wire", paid=True)
+NEVER_SENT: Final = Fault(kind="network", message="never sent: stopped before the send")
 
 
 class Reservation(NamedTuple):
@@ -121,18 +124,20 @@ class Calls:
         try:
             await self._journal.commit(sent_line(call.key, call.sends, call.digest, hold.usd, route.label))
         except BaseException:
-            self._settle(call, hold, Fault(kind="network", message="never sent: stopped before the send"), 0.0)
+            self._settle(call, hold, NEVER_SENT, 0.0)
             raise
         return await self._send(call, hold)
 
     async def _send(self, call: Call, hold: Reservation) -> Answer:
         """Send once. From here to the journal's buffer nothing awaits but the wire itself."""
+        reply: Reply = CUT
+        counts = self._progress.of(call.route.label)
+        counts.departs()
         started = self._clock()
-        reply: Reply = Fault(kind="network", message="cancelled while on the wire", paid=True)
         try:
-            with self._progress.on_the_wire(call.route.label):
-                reply = await self._exchange(call)
+            reply = await self._exchange(call)
         finally:
+            counts.lands()
             self._settle(call, hold, reply, self._clock() - started)
         if isinstance(reply, Answer):
             await self._journal.durable()

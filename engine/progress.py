@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -33,12 +33,21 @@ class ModelProgress:
     returned: Counter[str] = field(default_factory=Counter[str])
     last_failure: str = ""
 
+    def departs(self) -> None:
+        """A call goes out."""
+        self.sends += 1
+        self.on_the_wire += 1
+
+    def lands(self) -> None:
+        """A call came back, or was cut."""
+        self.on_the_wire -= 1
+
 
 @dataclass(slots=True)
 class Progress:
     """All models' counts, by label."""
 
-    models: dict[str, ModelProgress] = field(default_factory=dict[str, ModelProgress])
+    models: defaultdict[str, ModelProgress] = field(default_factory=lambda: defaultdict(ModelProgress))
     replayed: int = 0
     gold_planned: int = 0
     gold_checked: int = 0
@@ -46,22 +55,11 @@ class Progress:
 
     def of(self, model: str) -> ModelProgress:
         """Return the counts of `model`."""
-        return self.models.setdefault(model, ModelProgress())
+        return self.models[model]
 
     def linger(self) -> float:
         """Return how long the journal's next group should wait for company, in seconds: worth it when many come."""
         return LINGER if sum(counts.on_the_wire for counts in self.models.values()) >= CROWD else 0.0
-
-    @contextmanager
-    def on_the_wire(self, model: str) -> Generator[None]:
-        """Count a call while it is out."""
-        counts = self.of(model)
-        counts.sends += 1
-        counts.on_the_wire += 1
-        try:
-            yield
-        finally:
-            counts.on_the_wire -= 1
 
     @contextmanager
     def backing_off(self, model: str) -> Generator[None]:
