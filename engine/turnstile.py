@@ -55,16 +55,16 @@ class Purse:
 
 
 class Turnstile:
-    """The queue of one account."""
+    """The queue of one account, and its dispatcher: `_serve`, once in a tick of the loop that may let the head go."""
 
     def __init__(self, limits: AccountLimits, purse: Purse, clock: Clock) -> None:
         self.limits = limits
         self._purse = purse
         self._clock = clock
         self._waiting: deque[Ticket] = deque()
-        self._changed = asyncio.Event()
-        self._dispatcher: asyncio.Task[None] | None = None
+        self._alarm: asyncio.TimerHandle | None = None
         self._granted_this_tick = 0
+        self._tick_is_due = False
         self._closed: Unfinished | None = None
         purse.turnstiles.append(self)
 
@@ -75,19 +75,18 @@ class Turnstile:
         """
         if self._closed:
             raise Unfinished(self._closed.why, self._closed.message)
-        if not self._waiting and self._granted_this_tick < BURST and self._free(tokens, usd):
+        if not self._waiting and self._blocked(tokens, usd) == 0:
             self._grant(tokens, usd)
             return
         ticket = Ticket(model, tokens, usd, self._clock(), asyncio.get_running_loop().create_future())
         (self._waiting.appendleft if again else self._waiting.append)(ticket)
         self.wake()
-        if self._dispatcher is None:
-            self._dispatcher = asyncio.create_task(self._dispatch())
         try:
             await ticket.granted
         except asyncio.CancelledError:
             if ticket.granted.done() and not ticket.granted.cancelled() and not ticket.granted.exception():
                 self.leave(tokens, 0.0, usd, Decimal(0))
+            self.wake()
             raise
 
     def leave(self, tokens: float, used: float | None, usd: Decimal, cost: Decimal | None) -> None:
@@ -96,8 +95,9 @@ class Turnstile:
         self._purse.settle(usd, cost)
 
     def wake(self) -> None:
-        """Something changed that may let the head of the queue go."""
-        self._changed.set()
+        """Something changed that may let the head of the queue go: look in the next tick, once for all changes."""
+        if self._waiting:
+            self._next_tick()
 
     def reject(self, reason: Unfinished, model: str | None = None) -> None:
         """Turn away everyone who waits (for `model`, or all)."""
@@ -122,52 +122,52 @@ class Turnstile:
     def __len__(self) -> int:
         return len(self._waiting)
 
-    def _free(self, tokens: float, usd: Decimal) -> bool:
-        return self._purse.budget.fits(usd) and self.limits.wait(tokens) == 0
+    def _blocked(self, tokens: float, usd: Decimal) -> float | None:
+        """Return the seconds until a call may go: 0 now, None when only an event can tell, which then wakes."""
+        if self._granted_this_tick >= BURST or not self._purse.budget.fits(usd):
+            return None
+        return self.limits.wait(tokens)
 
     def _grant(self, tokens: float, usd: Decimal) -> None:
         self.limits.take(tokens)
         self._purse.budget.reserve(usd)
-        if self._granted_this_tick == 0:
-            asyncio.get_running_loop().call_soon(self._next_tick)
         self._granted_this_tick += 1
+        self._next_tick()
 
     def _next_tick(self) -> None:
+        if not self._tick_is_due:
+            self._tick_is_due = True
+            asyncio.get_running_loop().call_soon(self._tick)
+
+    def _tick(self) -> None:
+        self._tick_is_due = False
         self._granted_this_tick = 0
-        if self._waiting:
-            self.wake()
+        self._serve()
 
-    async def _dispatch(self) -> None:
-        """Serve the queue until it is empty. The only place that waits for a limit."""
-        try:
-            while self._waiting:
-                head = self._waiting[0]
-                if head.granted.done():
-                    self._waiting.popleft()
-                elif not self._purse.budget.fits(head.usd):
-                    await self._wait_for_money()
-                elif (wait := self.limits.wait(head.tokens)) != 0:
-                    await self._wait_for_limits(wait)
-                elif self._granted_this_tick >= BURST:
-                    await asyncio.sleep(0)
-                else:
-                    self._waiting.popleft()
-                    self._grant(head.tokens, head.usd)
-                    head.granted.set_result(None)
-        finally:
-            self._dispatcher = None
+    def _serve(self) -> None:
+        """Grant from the head of the queue until it is empty or blocked; the only place that looks at the clock."""
+        while self._waiting:
+            head = self._waiting[0]
+            if head.granted.done():
+                self._waiting.popleft()
+            elif wait := self._blocked(head.tokens, head.usd):
+                self._set_alarm(wait)
+                return
+            elif wait is None:
+                self._stop_if_broke(head.usd)
+                return
+            else:
+                self._waiting.popleft()
+                self._grant(head.tokens, head.usd)
+                head.granted.set_result(None)
 
-    async def _wait_for_money(self) -> None:
-        if self._purse.budget.reserved == 0:
+    def _set_alarm(self, seconds: float) -> None:
+        """Serve again when a limit lets the head go; a landing call or a change may come before."""
+        if self._alarm:
+            self._alarm.cancel()
+        self._alarm = asyncio.get_running_loop().call_later(seconds, self.wake)
+
+    def _stop_if_broke(self, usd: Decimal) -> None:
+        """Nothing is reserved that could come back, and the next call does not fit under the cap: the run stops."""
+        if self._purse.budget.reserved == 0 and not self._purse.budget.fits(usd):
             self.close(self._purse.exhausted())
-            return
-        self._changed.clear()
-        await self._changed.wait()
-
-    async def _wait_for_limits(self, seconds: float | None) -> None:
-        self._changed.clear()
-        try:
-            async with asyncio.timeout(seconds):
-                await self._changed.wait()
-        except TimeoutError:
-            pass
