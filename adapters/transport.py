@@ -74,7 +74,7 @@ class HttpxTransport:
             body = await incoming.aread()
         finally:
             await incoming.aclose()
-        return WireReply(status=incoming.status_code, headers=dict(incoming.headers), body=body)
+        return WireReply(status=incoming.status_code, headers=dict(incoming.headers.items()), body=body)
 
     def _fault(self, error: Exception, deadline: float) -> TransportFault:
         """Tell the kind and the phase of a failed exchange."""
