@@ -64,14 +64,18 @@ class HttpxTransport:
         outgoing = httpx.Request(
             "POST",
             _url(account.base_url + request.path),
-            content=request.body,
+            # As a stream: of content httpx would work out headers that hyper writes anyway.
+            stream=httpx.ByteStream(request.body),
             headers=[*request.headers, *account.headers, *headers],
             # pyreqwest adds up httpx's time-outs into one total, and reads 0 as "none".
             extensions={"timeout": {"read": max(deadline, 0.001)}},
         )
+        outgoing.read()
         incoming = await self._wire.handle_async_request(outgoing)
+        assert isinstance(incoming.stream, httpx.AsyncByteStream)
         try:
-            body = await incoming.aread()
+            # Not aread(): what comes is decoded already, and httpx would look at each piece four times.
+            body = b"".join([chunk async for chunk in incoming.stream])
         finally:
             await incoming.aclose()
         return WireReply(status=incoming.status_code, headers=dict(incoming.headers.items()), body=body)
