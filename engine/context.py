@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-import random
-from collections.abc import Callable, Generator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from random import Random
+from types import TracebackType
 from typing import Protocol
 
 from ..adapters.base import Answer, Json, Message, Question
@@ -53,25 +53,30 @@ class UnitContext:
 
     def __init__(self, unit: Unit, door: Door, branch: str = "") -> None:
         self.unit = unit
-        self.random = random.Random(_seed(door.seed, unit.key, branch))
         self._door = door
         self._branch = branch
-        self._seq = 0
-        self._pending = False
-        self._poison: Unfinished | None = None
+        self._step = _Steps(unit.key, branch, door.closing)
         self._branches: set[str] = set()
+        self._random: Random | None = None
+
+    @property
+    def random(self) -> Random:
+        """See `engine.unit.Context.random`; made when it is asked for, since few dialogues do."""
+        if self._random is None:
+            self._random = Random(_seed(self._door.seed, self.unit.key, self._branch))
+        return self._random
 
     async def ask(self, model: str, messages: Sequence[Message], **options: Json) -> Answer:
         """Ask a model; see `engine.unit.Context.ask`."""
         route = self._door.routes[model]
         question = Question(model=route.name, messages=tuple(messages), options={**route.options, **options})
-        with self._step() as key:
+        with self._step as key:
             return await self._door.calls.ask(key, route, question, self.unit.repeat)
 
     async def execute(self, database: str, sql: str) -> Outcome:
         """Run a model's SQL; see `engine.unit.Context.execute`."""
         digest = hashlib.blake2b(f"{database}\0{sql}".encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
-        with self._step() as key:
+        with self._step as key:
             line = self._door.journal.find(key)
             if line is not None:
                 self._same(key, line, "sql", digest)
@@ -88,7 +93,7 @@ class UnitContext:
 
     def record(self, **fields: Json) -> None:
         """Append a line that reports read; a replayed one must be the same."""
-        with self._step() as key:
+        with self._step as key:
             line: Line = {"k": "record", **place(key), "fields": fields}
             known = self._door.journal.find(key)
             if known is None:
@@ -103,32 +108,42 @@ class UnitContext:
         self._branches.add(name)
         return UnitContext(self.unit, self._door, f"{self._branch}/{name}" if self._branch else name)
 
-    @contextmanager
-    def _step(self) -> Generator[Key]:
-        """Take the next number, alone; let an Unfinished through once and repeat it ever after."""
-        if self._poison:
-            raise self._poison
-        if self._pending:
-            raise RuntimeError(f"{self.unit.key}: a question is pending; parallel ones go through ctx.branch(name)")
-        if closing := self._door.closing():
-            self._poison = closing
-            raise closing
-        key = Key(self.unit.key, self._branch, self._seq)
-        self._seq += 1
-        self._pending = True
-        try:
-            yield key
-        except Unfinished as stop:
-            self._poison = stop
-            raise
-        finally:
-            self._pending = False
-
     def _same(self, key: Key, line: Mapping[str, Json], kind: str, digest: str) -> None:
         if line["k"] != kind or line.get("h") != digest:
             raise Diverged(
                 *key, "another statement was executed here" if line["k"] == kind else "another step was taken here"
             )
+
+
+class _Steps:
+    """The numbers of one context's steps: each is taken alone; an Unfinished passes once and is repeated ever after."""
+
+    def __init__(self, unit: str, branch: str, closing: Callable[[], Unfinished | None]) -> None:
+        self._unit = unit
+        self._branch = branch
+        self._closing = closing
+        self._next = 0
+        self._pending = False
+        self._poison: Unfinished | None = None
+
+    def __enter__(self) -> Key:
+        if self._poison:
+            raise self._poison
+        if self._pending:
+            raise RuntimeError(f"{self._unit}: a question is pending; parallel ones go through ctx.branch(name)")
+        if closing := self._closing():
+            self._poison = closing
+            raise closing
+        self._pending = True
+        self._next += 1
+        return Key(self._unit, self._branch, self._next - 1)
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._pending = False
+        if isinstance(error, Unfinished):
+            self._poison = error
 
 
 def _seed(seed: int, unit: str, branch: str) -> int:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from random import Random
 from typing import NamedTuple, Protocol, TypeAlias
 
 from ..adapters.base import Answer, Json, Message
@@ -45,8 +45,11 @@ class Context(Protocol):
     """All that a dialogue may do to the outside; every result is in the journal before it is returned."""
 
     unit: Unit
-    random: random.Random
-    """Seeded by (run seed, unit): the only source of chance that a dialogue may use."""
+
+    @property
+    def random(self) -> Random:
+        """The only source of chance that a dialogue may use: seeded by (run seed, unit)."""
+        ...
 
     async def ask(self, model: str, messages: Sequence[Message], **options: Json) -> Answer:
         """Ask `model` (as `provider/name`) and return its answer: paid once, replayed ever after.
