@@ -1,4 +1,4 @@
-"""The small schema that the cases of `tests/fixtures/tide` speak of."""
+"""The small database that the cases of `tests/fixtures/tide` speak of."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ from ...support.cases import FIXTURES
 def database(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("tide") / "shop.sqlite"
     with closing(sqlite3.connect(path)) as connection:
-        connection.executescript((FIXTURES / "tide" / "schema.sql").read_text(encoding="utf-8"))
+        for script in ("schema.sql", "rows.sql"):
+            connection.executescript((FIXTURES / "tide" / script).read_text(encoding="utf-8"))
     return path
 
 
