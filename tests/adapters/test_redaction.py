@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from turntide.adapters.base import Secret, WireFormat, WireReply
 from turntide.adapters.redaction import redact_read, redact_reply
@@ -23,8 +23,12 @@ def read(wire: WireFormat, reply: WireReply) -> str:
 
 
 @pytest.mark.parametrize("name", FORMATS)
-@pytest.mark.parametrize("status", [200, 302, 400, 401, 403, 429, 500])
-@given(before=st.integers(0, 520), spelled=st.sampled_from([KEY, KEY.replace("/", "\\/"), KEY.replace("-", "\\u002d")]))
+@settings(max_examples=40)
+@given(
+    status=st.sampled_from([200, 302, 400, 401, 403, 429, 500]),
+    before=st.integers(0, 520),
+    spelled=st.sampled_from([KEY, KEY.replace("/", "\\/"), KEY.replace("-", "\\u002d")]),
+)
 def test_a_planted_key_is_in_nothing_that_is_read(name: str, status: int, before: int, spelled: str) -> None:
     said = f'"{"x" * before} {spelled} is not a key"'
     for body in (
