@@ -45,6 +45,8 @@ def encode(line: Mapping[str, object]) -> bytes:
     if not isinstance(line.get("k"), str) or "crc" in line:
         raise ValueError("a line has its kind as `k`, and leaves `crc` to the journal")
     body = dumps(line)[:-1]
+    if body.startswith(b'{"$'):
+        raise ValueError("the names of a line's own fields are plain text")
     return b'%b,"crc":"%08x"}\n' % (body, crc32(body))
 
 

@@ -31,7 +31,7 @@ def test_every_value_survives_a_round_trip_exactly(value: object) -> None:
 
 @given(st.dictionaries(keys.filter(lambda key: key != "crc"), values, max_size=4), texts)
 def test_a_line_is_one_json_object_whose_checksum_anyone_can_verify(data: dict[str, object], unit: str) -> None:
-    line = {**data, "k": "answer", "u": unit}
+    line = {"k": "answer", "u": unit, "data": data}
     raw = encode(line)
     assert raw.count(b"\n") == 1
     assert int(json.loads(raw)["crc"], 16) == zlib.crc32(raw[: raw.rindex(b',"crc":')])
@@ -88,3 +88,8 @@ def repr_of(value: object) -> object:
     if isinstance(value, list):
         return [repr_of(item) for item in value]  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
     return (type(value).__name__, hex(value) if isinstance(value, int) else repr(value))
+
+
+def test_a_field_whose_name_cannot_be_written_is_refused() -> None:
+    with pytest.raises(ValueError, match="plain text"):
+        encode({"k": "answer", "\ud800": 1})
