@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 
 from .errors import Unfinished
 
@@ -28,6 +28,18 @@ class Closing:
     def __call__(self) -> Unfinished | None:
         """Return a fresh reason to stop, or None while the run goes on."""
         return Unfinished(self.reason.why, self.reason.message) if self.reason else None
+
+    async def during(self, work: Coroutine[None, None, None]) -> None:
+        """Do `work`, or leave it as soon as the run is ending."""
+        task, ending = asyncio.ensure_future(work), asyncio.ensure_future(self._begun.wait())
+        try:
+            await asyncio.wait({task, ending}, return_when=asyncio.FIRST_COMPLETED)
+            if task.done():
+                task.result()
+        finally:
+            task.cancel()
+            ending.cancel()
+            await asyncio.gather(task, ending, return_exceptions=True)
 
     async def sleep(self, seconds: float) -> None:
         """Sleep, or raise the reason as soon as the run is ending."""

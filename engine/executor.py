@@ -10,7 +10,7 @@ from typing import Self
 
 from ..adapters.base import ConfigurationError
 from .cache import cache_folder
-from .errors import RunError, Unfinished
+from .errors import Unfinished
 from .sql.databases import database_digest, refuse_unclean
 from .sql.gold import GoldCache
 from .sql.outcome import Outcome
@@ -21,8 +21,7 @@ from .sql.processes import SqlPoolError
 class SqlExecutor:
     """Runs SQL on named databases. Use it as an async context manager.
 
-    Entering raises ConfigurationError for a database that is missing or not at rest; leaving without an error raises
-    RunError when one of them is no longer the file that the run began with.
+    Entering raises ConfigurationError for a database that is missing or not at rest.
     """
 
     def __init__(self, databases: Mapping[str, Path], *, timeout: float, workers: int | None = None) -> None:
@@ -40,16 +39,13 @@ class SqlExecutor:
         await self._stack.enter_async_context(self._pool)
         return self
 
-    async def __aexit__(self, kind: type[BaseException] | None, *_: object) -> None:
+    async def __aexit__(self, *_: object) -> None:
         await self._stack.aclose()
-        if kind is None:
-            now = await self._hashes()
-            changed = [name for name, digest in self._digests.items() if now[name] != digest]
-            if changed:
-                raise RunError(
-                    f"the database {changed[0]} ({self._databases[changed[0]]}) changed while the run used it; "
-                    "its scores cannot be trusted. Restore it and run `turntide rescore`, or start a new run."
-                )
+
+    async def changed(self) -> list[str]:
+        """Return the databases that are no longer the files that the run began with."""
+        now = await self._hashes()
+        return [name for name, digest in self._digests.items() if now[name] != digest]
 
     async def execute(self, database: str, sql: str) -> Outcome:
         """Run a model's SQL under the guards and the short limit."""

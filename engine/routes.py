@@ -13,11 +13,12 @@ from ..adapters.base import Account, ConfigurationError, Json, Message, Provider
 from ..adapters.prices import Price, PriceTable, UnknownPrice
 from ..adapters.transport import HttpxTransport
 from . import registry
+from .budget import Budget
 from .choices import resolved
 from .errors import Unfinished
 from .ledger import Line
 from .limits.account import AccountLimits, Limits
-from .limits.clock import Clock
+from .limits.clock import Clock, loop_time
 from .route import Route, longest_output
 from .spec import ModelSpec, Settings, Spec
 from .turnstile import Purse, Turnstile
@@ -70,6 +71,18 @@ def open_routes(
         )
     routes.turnstiles.extend(shared.values())
     return routes
+
+
+async def check_ways(spec: Spec, environ: Mapping[str, str]) -> None:
+    """Raise ConfigurationError for what would stop a run before its first question: it then leaves no folder behind."""
+    cap = Decimal(spec.settings.max_cost) if spec.settings.max_cost else None
+    routes = open_routes(spec, Purse(Budget(cap=cap)), loop_time, lambda line: None, environ)
+    try:
+        for route in routes.by_label.values():
+            trial = Question(model=route.name, messages=(Message("user", "?"),), options=route.options)
+            route.provider.wire.build(trial)
+    finally:
+        await routes.aclose()
 
 
 def provider_of(model: str) -> tuple[Provider, str]:

@@ -31,7 +31,7 @@ from .manifest import FORMAT, open_or_create
 from .parts import began, ended
 from .progress import Progress
 from .retries import Retries
-from .routes import Routes, open_routes
+from .routes import Routes, check_ways, open_routes
 from .scheduler import Scheduler
 from .seeding import Seed
 from .spec import Spec
@@ -109,9 +109,10 @@ async def execute(
     Raises ConfigurationError (the user can mend it) and RunError (the folder cannot be trusted, or the run has
     diverged).
     """
+    await check_ways(spec, environ)
     async with _open(spec, experiment, folder, environ) as (live, journal, executor, talk):
         observe(live)
-        await check_gold(tuple(experiment.references()), executor, live.progress)
+        await live.closing.during(check_gold(tuple(experiment.references()), executor, live.progress))
         scheduler = Scheduler(experiment, journal, talk, live.progress, live.closing)
         windows = {model.name: spec.settings.concurrency for model in spec.models}
         try:
@@ -126,7 +127,20 @@ async def execute(
             with suppress(JournalStopped):  # a full disk takes no line more: this part stays without its end
                 talk.end(summary)
                 await asyncio.shield(journal.durable())
+        await _check_databases(executor, journal)
     return summary
+
+
+async def _check_databases(executor: SqlExecutor, journal: Journal) -> None:
+    """Put it on record, for every later report, when a database is no longer what the run began with."""
+    if changed := await executor.changed():
+        journal.append({"k": "tainted", "databases": changed})
+        await journal.durable()
+        raise RunError(
+            f"the database {changed[0]} changed while the run used it, so its scores cannot be trusted. Restore it, "
+            "and start a new run (another --out) that takes over the answers with --seed-from: all statements are then "
+            "executed anew."
+        )
 
 
 @asynccontextmanager
@@ -256,5 +270,10 @@ def _reasons(live: Live) -> list[str]:
     reasons = [route.stopped.message for route in live.routes.by_label.values() if route.stopped]
     if live.closing.reason:
         reasons.append(live.closing.reason.message)
+    for label, counts in live.progress.models.items():
+        route = live.routes.by_label[label]
+        if counts.unfinished and counts.last_failure and not route.stopped:
+            where = f"{counts.last_failure} (at {route.account.base_url})"
+            reasons.append(f"{label}: {counts.unfinished:,} dialogues unfinished; the last failure was: {where}")
     reasons.extend(live.crashes.values())
     return reasons

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 
 from .closing import Closing
 from .errors import Unfinished
@@ -17,9 +17,8 @@ Talk = Callable[[Unit], Awaitable[None]]
 class Scheduler:
     """Runs one experiment's units through `talk`.
 
-    Each model has a window of its own. A window's workers pull lanes from the plan one by one, so live tasks never
-    exceed the window (plus the width of a lane's step) whatever the size of the sweep, and a place that frees is taken
-    at once.
+    Each model has a window of its own. Lanes are pulled from the plan one by one as places in it free, so live tasks
+    never exceed the window (plus the width of a lane's step) whatever the size of the sweep.
     """
 
     def __init__(
@@ -38,18 +37,14 @@ class Scheduler:
                 models.create_task(self._model(model, window, repeats))
 
     async def _model(self, model: str, window: int, repeats: int) -> None:
-        lanes = self._experiment.lanes(model, repeats)
-        slots = asyncio.Semaphore(window)
-        async with asyncio.TaskGroup() as workers:
-            for _ in range(window):
-                workers.create_task(self._worker(lanes, slots))
+        free, slots = asyncio.Semaphore(window), asyncio.Semaphore(window)
+        async with asyncio.TaskGroup() as running:
+            for lane in self._experiment.lanes(model, repeats):
+                await free.acquire()
+                if self._closing():
+                    return
+                running.create_task(self._lane(lane, slots)).add_done_callback(lambda _: free.release())
                 await asyncio.sleep(0)
-
-    async def _worker(self, lanes: Iterator[Lane], slots: asyncio.Semaphore) -> None:
-        for lane in lanes:
-            if self._closing():
-                return
-            await self._lane(lane, slots)
 
     async def _lane(self, lane: Lane, slots: asyncio.Semaphore) -> None:
         """Run a lane's steps in order; a step with an unfinished unit ends it.

@@ -44,7 +44,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     `seed_from`: the folder of a run whose answers are taken over where the request is the same.
     """
 
-    max_cost: Annotated[str, msgspec.Meta(pattern=r"^\d+(\.\d+)?$")] | None = None
+    max_cost: Annotated[str, msgspec.Meta(pattern=r"^\d{1,9}(\.\d{1,12})?$")] | None = None
     concurrency: Positive = 64
     in_flight: Positive = 256
     rpm: Rate | None = None
@@ -53,7 +53,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     retries: NotNegative = 5
     backoff: Seconds = 1.0
     sql_timeout: Seconds = 30.0
-    sql_workers: NotNegative = 0
+    sql_workers: Annotated[int, msgspec.Meta(ge=0, le=64)] = 0
     prices: str = ""
     seed_from: str = ""
 
@@ -65,7 +65,7 @@ class Spec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     models: list[ModelSpec]
     options: dict[str, Any] = {}
     repeats: Positive = 1
-    seed: int = 0
+    seed: NotNegative = 0
     limit: Positive | None = None
     settings: Settings = Settings()
     out: str = ""

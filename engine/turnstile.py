@@ -45,12 +45,15 @@ class Purse:
         for turnstile in self.turnstiles:
             turnstile.wake()
 
-    def exhausted(self) -> Unfinished:
+    def exhausted(self, next_call: Decimal) -> Unfinished:
         """Return the reason to stop: nothing is on the wire and the next call does not fit under the cap."""
         budget = self.budget
+        left = (budget.cap or Decimal(0)) - budget.committed
         return Unfinished(
             "budget",
-            f"the budget is reached: ${budget.known:.6f} spent, ${budget.exposed:.6f} exposed, cap ${budget.cap}",
+            f"the budget is reached: the next call may cost up to ${next_call:.6f}, more than the ${left:.6f} left "
+            f"of ${budget.cap} (${budget.known:.6f} spent, ${budget.exposed:.6f} exposed). --max-tokens lowers what a "
+            "call may cost, --max-cost raises the cap.",
         )
 
 
@@ -170,4 +173,4 @@ class Turnstile:
     def _stop_if_broke(self, usd: Decimal) -> None:
         """Nothing is reserved that could come back, and the next call does not fit under the cap: the run stops."""
         if self._purse.budget.reserved == 0 and not self._purse.budget.fits(usd):
-            self.close(self._purse.exhausted())
+            self.close(self._purse.exhausted(usd))

@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from ..adapters.base import Json
 from ..engine.budget import Budget
+from ..engine.errors import RunError
 from ..engine.journal import Fields, Key
 from ..engine.ledger import Ledger, key_of
 from ..engine.parts import PART
@@ -128,6 +129,7 @@ class Operations:
         self.models = defaultdict(ModelOperations, {label: ModelOperations() for label in labels})
         self.budget = Budget()
         self.parts: list[Part] = []
+        self.tainted: set[str] = set()
         self.limits: dict[tuple[str, str, str], LimitChanges] = {}
         self.last_failure = ""
         self.open = 0
@@ -170,6 +172,8 @@ class Operations:
             case "limit":
                 changes = self.limits.setdefault((line["account"], line["limit"], line["why"]), LimitChanges())
                 changes.count, changes.latest = changes.count + 1, line["new"]
+            case "tainted":
+                self.tainted.update(line["databases"])
             case kind if kind == PART:
                 self._part(line)
             case _:
@@ -192,7 +196,13 @@ class Operations:
             last.ended, last.state, last.reasons = line["ended"], line["state"], tuple(line["reasons"])
 
     def _asker(self, line: Fields) -> ModelOperations:
-        return self.models[self._asked.pop((key_of(line), line["n"]))]
+        label = self._asked.pop((key_of(line), line["n"]), None)
+        if label is None:
+            raise RunError(
+                f"the journal holds a reply to an attempt of {line['u']} that it never recorded as sent: a line is "
+                "missing. Restore the journal from a copy."
+            )
+        return self.models[label]
 
     def to_json(self) -> dict[str, Any]:
         """Return everything; money in USD as text, so that no digit is lost."""
@@ -202,6 +212,7 @@ class Operations:
             "known_usd": str(self.budget.known),
             "exposed_usd": str(self.budget.exposed),
             "last_failure": self.last_failure,
+            "tainted_databases": sorted(self.tainted),
             "limit_changes": [
                 {"account": account, "limit": limit, "why": why, "count": changes.count, "latest": changes.latest}
                 for (account, limit, why), changes in self.limits.items()

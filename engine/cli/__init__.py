@@ -65,12 +65,16 @@ def _dispatch(words: list[str]) -> int:
             parser.print_help()
             return 2 if words else 0
         return args.run(args)
-    except ConfigurationError as error:
-        print(f"turntide: {error}", file=sys.stderr)
+    except (ConfigurationError, RunError) as error:
+        _complain(str(error))
         return 2
-    except RunError as error:
-        print(f"turntide: {error}", file=sys.stderr)
-        return 2
+
+
+def _complain(message: str) -> None:
+    """Print an error; what it quotes (ids, names, SQL) cannot speak to the terminal."""
+    from ...results.text import printable
+
+    print("turntide: " + "\n".join(map(printable, message.split("\n"))), file=sys.stderr)
 
 
 def _parser(only: str, words: Sequence[str]) -> argparse.ArgumentParser:

@@ -40,7 +40,7 @@ def dollars(text: str) -> str:
         amount = Decimal(text.removeprefix("$"))
     except InvalidOperation:
         raise argparse.ArgumentTypeError(f"{text!r} is not an amount in USD") from None
-    if not amount.is_finite() or amount < 0:
+    if not amount.is_finite() or not 0 <= amount < 10**9:
         raise argparse.ArgumentTypeError(f"{text} is not an amount that can be spent")
     return format(amount, "f")
 

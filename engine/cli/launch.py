@@ -35,7 +35,11 @@ def launch(spec: Spec, *, as_json: bool = False) -> int:
     except asyncio.CancelledError:
         print("interrupted: what had come is on disk; the same command goes on from there", file=sys.stderr)
         return 130
-    print(json.dumps(summary_json(summary)) if as_json else summary_text(summary))
+    try:
+        print(json.dumps(summary_json(summary)) if as_json else summary_text(summary), flush=True)
+    except BrokenPipeError:
+        # Whoever read our output went away; how the run ended is still what the exit code says.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return summary.exit_code
 
 

@@ -95,6 +95,9 @@ def _lines(status: Status, now: float) -> Iterator[str]:
     operations = status.operations
     by = f" by {status.holder}" if status.holder else ""
     yield f"{status.state}{by}: {operations.done:,} of {operations.planned:,} dialogues in {status.folder}"
+    if operations.tainted:
+        changed = ", ".join(sorted(operations.tainted))
+        yield f"TAINTED: the database {changed} changed while the run used it; its scores cannot be trusted"
     rows = [
         [label, m.done, m.planned, m.answers, m.sends, failures_text(m.failures)]
         for label, m in operations.models.items()

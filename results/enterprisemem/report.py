@@ -70,6 +70,9 @@ def _marks(runs: Sequence[RunFolder], sweep: Sweep) -> Iterator[tuple[str, str]]
     synthetic = [name for name, database in _databases(runs[0]).items() if database["synthetic"]]
     if synthetic:
         yield "SYNTHETIC", f"generated look-alikes stand in for the databases {', '.join(synthetic)}"
+    if sweep.tainted:
+        changed = ", ".join(sweep.tainted)
+        yield "TAINTED", f"the database {changed} changed while a run used it; these scores cannot be trusted"
     whole = sweep.turns.part()
     if len(whole.rows) < whole.planned:
         yield "INCOMPLETE", f"{len(whole.rows):,} of {whole.planned:,} turns are scored; the first table has the bounds"

@@ -22,12 +22,14 @@ Cell = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Sweep:
-    """What one or more run folders hold together. `returned` counts answers by model and the id that came back."""
+    """What one or more run folders hold together. `returned` counts answers by model and the id that came back;
+    `tainted` are databases that changed while a run used them."""
 
     models: tuple[ModelIdentity, ...]
     turns: Turns
     spent: dict[Cell, Spent]
     returned: dict[str, Counter[str]]
+    tainted: tuple[str, ...] = ()
 
 
 def read_sweep(runs: Sequence[RunFolder]) -> Sweep:
@@ -48,18 +50,21 @@ def read_sweep(runs: Sequence[RunFolder]) -> Sweep:
     # In plan order: sums of money are taken in it, and the tables print in it.
     spent = {cell: Spent() for model in plan.models for c in plan.conditions if (cell := (model, c)) in cells}
     returned = {model.label: Counter[str]() for model in models}
-    records = list(_read(runs, spent, returned))
-    return Sweep(models, Turns(plan, frozenset(cells), records), spent, returned)
+    tainted: set[str] = set()
+    records = list(_read(runs, spent, returned, tainted))
+    return Sweep(models, Turns(plan, frozenset(cells), records), spent, returned, tuple(sorted(tainted)))
 
 
 def _read(
-    runs: Sequence[RunFolder], spent: dict[Cell, Spent], returned: dict[str, Counter[str]]
+    runs: Sequence[RunFolder], spent: dict[Cell, Spent], returned: dict[str, Counter[str]], tainted: set[str]
 ) -> Iterator[TurnRecord]:
-    """Yield the record of every scored turn; count the answers on the way."""
+    """Yield the record of every scored turn; count the answers and note tainted databases on the way."""
     homes: dict[str, tuple[RunFolder, Cell]] = {}
     for run in runs:
         cells = {f"{model}/{condition}/": (model, condition) for model, condition in _cells(run)}
         for line in run.lines():
+            if line["k"] == "tainted":
+                tainted.update(line["databases"])
             if line["k"] not in ("answer", "record"):
                 continue
             unit: str = line["u"]

@@ -257,6 +257,34 @@ async def test_a_database_that_changes_under_a_run_is_noticed(tmp_path: Path) ->
             file.write(b"more")
         with pytest.raises(RunError, match=r"numbers.*changed"):
             await run
+    assert kinds(tmp_path / "run")["tainted"] == 1
+
+
+async def test_a_refused_command_leaves_no_folder_and_no_settings_behind(tmp_path: Path) -> None:
+    async with serve(Config()) as base_url:
+        for bad in (Settings(prices="nope.toml"), Settings(max_cost="0")):
+            with pytest.raises(ConfigurationError):
+                await run_toy(tmp_path / "run", base_url, spec=toy_spec("openai/x", settings=bad))
+            assert not (tmp_path / "run").exists()
+        await run_toy(tmp_path / "run", base_url)
+        before = (tmp_path / "run" / "manifest.json").read_bytes()
+        with pytest.raises(ConfigurationError):
+            await run_toy(tmp_path / "run", base_url, spec=toy_spec(settings=Settings(prices="nope.toml")))
+        assert (tmp_path / "run" / "manifest.json").read_bytes() == before
+
+
+async def test_a_server_that_is_not_there_is_named_in_the_reasons(tmp_path: Path) -> None:
+    settings = Settings(sql_workers=1, retries=0)
+    summary = await run_toy(tmp_path / "run", "http://127.0.0.1:9", spec=toy_spec(settings=settings))
+    assert summary.exit_code == 3
+    assert "dialogues unfinished" in summary.reasons[0]
+    assert "http://127.0.0.1:9" in summary.reasons[0]
+
+
+async def test_a_window_wider_than_the_work_costs_nothing(tmp_path: Path) -> None:
+    async with serve(Config()) as base_url:
+        settings = Settings(sql_workers=1, concurrency=10**12, in_flight=10**12)
+        assert (await run_toy(tmp_path / "run", base_url, spec=toy_spec(settings=settings))).exit_code == 0
 
 
 async def test_a_full_disk_stops_the_run_resumable_and_space_finishes_it(
