@@ -10,7 +10,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PACKAGES := engine adapters datasets results
 
-.PHONY: demo test check format bench chaos real test-newest clean
+.PHONY: demo test check format real test-newest clean
 
 ## The whole 35,000-turn sweep on synthetic data with simulated models
 demo: $(VENV)/.ready
