@@ -22,7 +22,7 @@ def measure(queries: list[str]) -> str:
     for sql in queries:
         start = time.perf_counter()
         try:
-            commitments(sql)
+            commitments.__wrapped__(sql)  # without what it remembers
             parsed += 1
         except UnparsableSql:
             pass

@@ -34,10 +34,18 @@ class Node:
         return f"{keyword(self.unit.clause)} {self.unit.value}"
 
 
-def atomic_nodes(sql: str, schema: Schema | None = None, words: Mapping[str, str] | None = None) -> tuple[Node, ...]:
-    """Return the nodes of the query `sql` by label. Raises UnparsableSql when it is not one query."""
+def atomic_nodes(
+    sql: str,
+    schema: Schema | None = None,
+    words: Mapping[str, str] | None = None,
+    names: Mapping[str, str] | None = None,
+) -> tuple[Node, ...]:
+    """Return the nodes of the query `sql` by label. Raises UnparsableSql when it is not one query.
+
+    `words` puts nodes into words by label, `names` columns by `table.column`.
+    """
     given = words or {}
-    return tuple(Node(name, unit, given.get(name) or in_words(unit)) for name, unit in _labelled(sql, schema))
+    return tuple(Node(name, unit, given.get(name) or in_words(unit, names)) for name, unit in _labelled(sql, schema))
 
 
 def nodes_of(stage: Stage, schema: Schema | None = None) -> tuple[Node, ...]:
@@ -62,7 +70,7 @@ def _labelled(sql: str, schema: Schema | None) -> Iterator[tuple[str, Commitment
 _LEADS: Mapping[Clause, str] = {
     "select": "show {}",
     "where": "only where {}",
-    "group_by": "one row for each {}",
+    "group_by": "grouped by {}",
     "having": "only groups where {}",
     "order_by": "sorted by {}",
     "limit": "at most {} rows",
@@ -72,36 +80,48 @@ _SAID: Mapping[str, str] = {
     "=": "is", "<>": "is not", "!=": "is not", ">": "is more than", "<": "is less than", ">=": "is at least",
     "<=": "is at most", "||": "joined with", "*": "times", "/": "divided by", "-": "minus", "+": "plus",
     "DESC": ", highest first", "ASC": ", lowest first", "IN": "is one of", "LIKE": "looks like",
-    "BETWEEN": "is between", "COUNT": "the number of", "SUM": "the total", "AVG": "the average", "MAX": "the highest",
-    "MIN": "the lowest", "DISTINCT": "different", "STRFTIME": "the date part", "WHEN": "if", "CASE": "", "END": "",
-    "CAST": "", "AS": "", "REAL": "", "SELECT": "what another lookup gives",
+    "BETWEEN": "is between", "COUNT": "the number of", "SUM": "the total of", "AVG": "the average of",
+    "MAX": "the highest of", "MIN": "the lowest of", "ROUND": "rounded", "DISTINCT": "different",
+    "STRFTIME": "the date part", "JULIANDAY": "the date of", "ABS": "the distance of", "NULL": "unknown",
+    "WHEN": "if", "CASE": "", "THEN": ":", "ELSE": "or else", "END": "", "CAST": "", "AS": "", "REAL": "",
+    "SELECT": "what another lookup gives",
 }  # fmt: skip
 _SILENT = frozenset({TokenType.L_PAREN, TokenType.R_PAREN, TokenType.COMMA, TokenType.DOT})
 
 
-def in_words(unit: Commitment) -> str:
-    """Return plain words for a unit, without the syntax of SQL and with names spelled as words.
+def in_words(unit: Commitment, names: Mapping[str, str] | None = None) -> str:
+    """Return plain words for a unit, without the syntax of SQL.
 
-    They are plain rather than pretty, and keep the names of columns; a sample that cares gives its own words.
+    Columns are called what `names` says of them by `table.column`, or else by their own names spelled as words. A
+    sample that wants more than plain words gives its own.
     """
     tokens = tokenize(unit.value)
     if unit.clause == "select" and [token.text for token in tokens] == ["*"]:
         return "show everything"
-    said = " ".join(" ".join(_spoken(tokens, place) for place in range(len(tokens))).split()).replace(" ,", ",")
+    said = " ".join(" ".join(_spoken(tokens, names or {})).split()).replace(" ,", ",").replace(" :", ":")
     return ("inside the lookup, " if unit.path else "") + _LEADS[unit.clause].format(said)
 
 
-def _spoken(tokens: list[Token], place: int) -> str:
-    token = tokens[place]
-    if token.token_type is TokenType.STRING:
-        return f"'{token.text}'"
-    if token.token_type in _SILENT:
-        return ""
-    if token.token_type is TokenType.SELECT:
-        return _SAID["SELECT"]
-    if place + 1 < len(tokens) and tokens[place + 1].token_type is TokenType.DOT:
-        return ""  # the table before its column
-    if token.token_type is TokenType.STAR and (place == 0 or tokens[place - 1].token_type is TokenType.L_PAREN):
-        return "rows"
-    upper = token.text.upper()
-    return _SAID.get(upper, token.text.replace("_", " ").lower())
+def _spoken(tokens: list[Token], names: Mapping[str, str]) -> Iterator[str]:
+    for place, token in enumerate(tokens):
+        upper = token.text.upper()
+        if token.token_type is TokenType.STRING:
+            yield f"'{token.text}'"
+        elif token.token_type is TokenType.SELECT:
+            yield _SAID["SELECT"]
+        elif token.token_type is TokenType.STAR and not _is_operand(tokens, place - 1):
+            yield "rows"
+        elif token.token_type in _SILENT or _is_dot(tokens, place + 1):  # the table before its column
+            yield ""
+        elif _is_dot(tokens, place - 1) and (name := names.get(f"{tokens[place - 2].text}.{token.text}")):
+            yield name
+        else:
+            yield _SAID.get(upper, token.text.replace("_", " ").lower())
+
+
+def _is_dot(tokens: list[Token], place: int) -> bool:
+    return 0 <= place < len(tokens) and tokens[place].token_type is TokenType.DOT
+
+
+def _is_operand(tokens: list[Token], place: int) -> bool:
+    return place >= 0 and tokens[place].token_type is not TokenType.L_PAREN

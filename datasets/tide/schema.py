@@ -16,6 +16,9 @@ class Schema:
 
     tables: Mapping[str, Collection[str]]
 
+    def __hash__(self) -> int:
+        return hash(tuple(self.tables))
+
     @classmethod
     def of(cls, tables: Mapping[str, Iterable[str]]) -> Schema:
         """Return the schema with these tables and their columns, in any case of letters."""

@@ -74,14 +74,18 @@ def tier_of(score: int) -> Tier:
     return "advanced" if score >= _ADVANCED_FROM else "intermediate"
 
 
-def complexity_tier(sql: str, verdict: CounterfactualVerdict | None, subtype: Subtype | None) -> Tier:
-    """Return the tier of the query `sql` in a sample with this chain and drift. Raises UnparsableSql.
+def induced_tier(structure: Structure, verdict: CounterfactualVerdict | None, subtype: Subtype | None) -> Tier:
+    """Return the tier of a query of this structure in a sample with this chain and drift.
 
     To the structural score, a transformed second layer adds a point, for it has to be put in other words rather than
     dropped; so does a constraint-level drift, for which the target of the retraction must be inferred (§5.3).
     """
-    induced = (verdict == "transformed") + (subtype == "constraint")
-    return tier_of(structural_score(structure_of(sql)) + induced)
+    return tier_of(structural_score(structure) + (verdict == "transformed") + (subtype == "constraint"))
+
+
+def complexity_tier(sql: str, verdict: CounterfactualVerdict | None, subtype: Subtype | None) -> Tier:
+    """Return the tier of the query `sql` in a sample with this chain and drift. Raises UnparsableSql."""
+    return induced_tier(structure_of(sql), verdict, subtype)
 
 
 def _predicates(node: exp.Expr) -> int:
