@@ -9,6 +9,8 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
+import msgspec
+
 from ..adapters.base import ConfigurationError
 from . import synthetic
 
@@ -30,6 +32,19 @@ class SourceDatabase:
     synthetic: bool
 
 
+class DatabaseFacts(msgspec.Struct, frozen=True, kw_only=True):
+    """Which file something ran on."""
+
+    path: str
+    sha256: str
+    synthetic: bool
+
+
+def facts_of(database: SourceDatabase) -> DatabaseFacts:
+    """Return what names the file of `database`, its hash included."""
+    return DatabaseFacts(path=str(database.path), sha256=sha256(database.path), synthetic=database.synthetic)
+
+
 def locate(
     names: Iterable[str], data_dir: Path | None = None, overrides: Mapping[str, Path] | None = None
 ) -> dict[str, SourceDatabase]:
@@ -37,11 +52,14 @@ def locate(
 
     With neither given, the embedded look-alikes are used (built at first need). Real and synthetic are never mixed
     silently: once either is given, every name must be found there, or ConfigurationError says what was looked for.
+    A name beyond `FILES` (any of BIRD's, say) is found as `NAME.sqlite`, or in the folder `NAME` as BIRD has them.
     """
-    named = dict(overrides or {})
-    if unknown := sorted(named.keys() - FILES.keys()):
+    names, named = list(names), dict(overrides or {})
+    if unknown := sorted(named.keys() - FILES.keys() - set(names)):
         raise ConfigurationError(f"unknown database {unknown[0]!r}; the known ones are {', '.join(FILES)}")
     if data_dir is None and not named:
+        if missing := [name for name in names if name not in synthetic.NAMES]:
+            raise ConfigurationError(f"database {missing[0]} has no look-alike: say where it is with --data DIR")
         return {name: SourceDatabase(name, synthetic.ensure(name), synthetic=True) for name in names}
     found = {name: named.get(name) or _in_folder(name, data_dir) for name in names}
     return {name: SourceDatabase(name, path, is_synthetic(_readable(name, path))) for name, path in found.items()}
@@ -53,10 +71,11 @@ def _in_folder(name: str, data_dir: Path | None) -> Path:
         raise ConfigurationError(f"no place given for database {name}: {remedy}, or a folder with --data DIR")
     if not data_dir.is_dir():
         raise ConfigurationError(f"the data folder {data_dir} does not exist")
-    for file in FILES[name]:
+    files = FILES.get(name, (f"{name}.sqlite",))
+    for file in (*files, *(f"{name}/{file}" for file in files)):
         if (data_dir / file).is_file():
             return data_dir / file
-    raise ConfigurationError(f"database {name}: no {' or '.join(FILES[name])} in {data_dir}; put it there or {remedy}")
+    raise ConfigurationError(f"database {name}: no {' or '.join(files)} in {data_dir}; put it there or {remedy}")
 
 
 def _readable(name: str, path: Path) -> Path:

@@ -12,18 +12,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import msgspec
 
-from ..databases import SourceDatabase, sha256
+from ..databases import DatabaseFacts, SourceDatabase, facts_of
 from ..gold import GoldRunner, Result
 from .sessions import Session, Turn, turn_id
 from .templates import derive, match
-
-
-class DatabaseFacts(msgspec.Struct, frozen=True, kw_only=True):
-    """Which file a check ran on."""
-
-    path: str
-    sha256: str
-    synthetic: bool
 
 
 class CheckReport(msgspec.Struct, frozen=True, kw_only=True):
@@ -74,16 +66,12 @@ def check(sessions: Sequence[Session], databases: Mapping[str, SourceDatabase]) 
         fallback_failed=_failed(other),
         errors={key: result.error for results in (other, gold) for key, result in results.items() if result.error},
         quirks=quirks,
-        databases={name: _facts(database) for name, database in databases.items()},
+        databases={name: facts_of(database) for name, database in databases.items()},
     )
 
 
 def _failed(results: Mapping[str, Result]) -> tuple[str, ...]:
     return tuple(key for key, result in results.items() if result.error is not None)
-
-
-def _facts(database: SourceDatabase) -> DatabaseFacts:
-    return DatabaseFacts(path=str(database.path), sha256=sha256(database.path), synthetic=database.synthetic)
 
 
 def _counted(names: Iterator[str]) -> dict[str, int]:
