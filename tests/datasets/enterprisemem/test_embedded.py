@@ -8,6 +8,7 @@ from turntide.datasets.enterprisemem import embedded as module
 from turntide.datasets.enterprisemem.embedded import embedded_place, embedded_sessions
 from turntide.datasets.enterprisemem.sessions import Session, dump_sessions, load_sessions
 from turntide.datasets.gold import GoldRunner
+from turntide.datasets.tide import embedded as tide
 from turntide.engine.cli import main
 
 
@@ -35,9 +36,10 @@ def test_the_command_builds_what_is_missing_and_says_where_all_is(
     cache: Path, embedded: tuple[Session, ...], capsys: pytest.CaptureFixture[str]
 ) -> None:
     embedded_place(cache).write_bytes(dump_sessions(embedded))
+    tide.embedded_place(cache).write_text("{}")
     assert main(["data", "build", "--json"]) == 0
     built = json.loads(capsys.readouterr().out)
-    assert set(built) == {"northwind", "sec_edgar", "financial", "superhero", "enterprisemem"}
+    assert set(built) == {"northwind", "sec_edgar", "financial", "superhero", "enterprisemem", "tide"}
     assert all(Path(path).is_file() for path in built.values())
     assert main(["data", "list", "--json"]) == 0
     listed = json.loads(capsys.readouterr().out)

@@ -94,7 +94,7 @@ def test_list_says_what_a_folder_holds_and_what_not(
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--data", "."], "which sessions? Say `turntide data build enterprisemem ...`"),
+        (["--data", "."], "for which benchmark? Say `turntide data build enterprisemem|tide ...`"),
         (["enterprisemem", "--data", "."], "need a place: --out FILE"),
         (["enterprisemem", "--seed", "3"], "need a place: --out FILE"),
         (["enterprisemem", "--out", "x.json", "--data", "nowhere"], "the data folder nowhere does not exist"),

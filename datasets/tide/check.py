@@ -1,0 +1,173 @@
+"""Checks a file of triplets against its databases: the golds run, the drifts are what they say, and what is odd.
+
+Oddities are found by rule and listed, never repaired.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from itertools import pairwise
+
+import msgspec
+
+from ..databases import DatabaseFacts, SourceDatabase, facts_of
+from ..gold import GoldRunner, Result
+from .checks import SIGNALS, Anchor, Candidate, first_failure
+from .files import TripletFile
+from .nodes import labels
+from .parsing import UnparsableSql, parse
+from .samples import DriftLabel, Triplet
+from .schema import Schema, schema_of
+from .statistics import Statistics, statistics
+from .structure import complexity_tier
+from .triplets.hearing import hear_question, read
+from .triplets.library import templates
+
+
+class CheckReport(msgspec.Struct, frozen=True, kw_only=True):
+    """What a check found.
+
+    Gold queries are named `ID:STAGE`, stages counted from 1. `gold_ok` counts those that run and return rows;
+    `gold_empty`, `gold_failed` and `gold_unparsable` list the others, and `errors` has the word of SQLite or of the
+    parser on each. `drift_failed` lists, by the signal of Table 7, the drifts that fail one of the eight checks, whose
+    details stand in `errors` too; an unparsable or failing anchor leaves its drift unchecked. `quirks` maps each rule
+    to the triplets that break it. `statistics` is None when a gold does not parse.
+    """
+
+    name: str
+    synthetic: bool
+    gold_ok: int
+    gold_empty: tuple[str, ...]
+    gold_failed: tuple[str, ...]
+    gold_unparsable: tuple[str, ...]
+    drift_ok: int
+    drift_failed: dict[str, tuple[str, ...]]
+    errors: dict[str, str]
+    quirks: dict[str, tuple[str, ...]]
+    statistics: Statistics | None
+    databases: dict[str, DatabaseFacts]
+
+    @property
+    def ok(self) -> bool:
+        """Whether every gold runs and returns rows, and every drift passes the eight checks."""
+        broken = self.gold_empty or self.gold_failed or self.gold_unparsable
+        return not broken and not any(self.drift_failed.values())
+
+
+def check(file: TripletFile, databases: Mapping[str, SourceDatabase]) -> CheckReport:
+    """Run every gold query, put every drift through the eight checks, and look for quirks."""
+    schemas = {name: schema_of(database.path) for name, database in databases.items()}
+    with GoldRunner({name: database.path for name, database in databases.items()}) as runner:
+        results = dict(_results(file, runner))
+        unparsable = dict(_unparsable(file))
+        failures = dict(_drift_failures(file, schemas, runner, unparsable))
+    failed = {key: result.error for key, result in results.items() if result.error}
+    return CheckReport(
+        name=file.name,
+        synthetic=file.synthetic,
+        gold_ok=sum(1 for result in results.values() if result.rows),
+        gold_empty=tuple(key for key, result in results.items() if not result.rows and result.error is None),
+        gold_failed=tuple(failed),
+        gold_unparsable=tuple(unparsable),
+        drift_ok=sum(1 for signal, _ in failures.values() if not signal),
+        drift_failed={
+            name: found for name in SIGNALS if (found := tuple(k for k, (s, _) in failures.items() if s == name))
+        },
+        errors=failed | unparsable | {key: detail for key, (signal, detail) in failures.items() if signal},
+        quirks={name: tuple(rule(file, schemas)) for name, rule in QUIRKS.items()} if not unparsable else {},
+        statistics=statistics(file.triplets) if not unparsable else None,
+        databases={name: facts_of(database) for name, database in databases.items()},
+    )
+
+
+def _results(file: TripletFile, runner: GoldRunner) -> Iterator[tuple[str, Result]]:
+    for triplet in file.triplets:
+        for number, stage in enumerate(triplet.stages, 1):
+            yield f"{triplet.id}:{number}", runner.result(triplet.database, stage.sql)
+
+
+def _unparsable(file: TripletFile) -> Iterator[tuple[str, str]]:
+    for triplet in file.triplets:
+        for number, stage in enumerate(triplet.stages, 1):
+            try:
+                parse(stage.sql)
+            except UnparsableSql as error:
+                yield f"{triplet.id}:{number}", error.why
+
+
+def _drift_failures(
+    file: TripletFile, schemas: Mapping[str, Schema], runner: GoldRunner, unparsable: Mapping[str, str]
+) -> Iterator[tuple[str, tuple[str, str]]]:
+    """Yield for each drift the signal of the first check that it fails, with its detail; both empty when it passes."""
+    for triplet in file.triplets:
+        for number, (before, after) in enumerate(pairwise(triplet.stages), 2):
+            if f"{triplet.id}:{number - 1}" in unparsable:
+                continue
+            anchor = Anchor(before.sql, _runs_on(runner, triplet.database), schemas[triplet.database])
+            failure = first_failure(Candidate.of(after), anchor, after.drift or DriftLabel(subtype="value"))
+            yield f"{triplet.id}:{number}", (failure.signal, failure.detail) if failure else ("", "")
+
+
+def _runs_on(runner: GoldRunner, database: str) -> Callable[[str], Result]:
+    return lambda sql: runner.result(database, sql)
+
+
+def _repeated_content(file: TripletFile, _: Mapping[str, Schema]) -> Iterator[str]:
+    """Triplets that say and ask what an earlier one does."""
+    seen: set[str] = set()
+    for triplet in file.triplets:
+        if triplet.content_key in seen:
+            yield triplet.id
+        seen.add(triplet.content_key)
+
+
+def _another_tier(file: TripletFile, _: Mapping[str, Schema]) -> Iterator[str]:
+    """Triplets of which a query is in another tier than its structure, verdict and subtype say."""
+    for triplet in file.triplets:
+        tiers = [complexity_tier(stage.sql, triplet.verdict, triplet.subtype) for stage in triplet.stages]
+        if tiers != [stage.tier for stage in triplet.stages]:
+            yield triplet.id
+
+
+def _unknown_nodes(file: TripletFile, schemas: Mapping[str, Schema]) -> Iterator[str]:
+    """Triplets that name an atomic node which their gold does not have."""
+    for triplet in file.triplets:
+        for stage in triplet.stages:
+            known = set(labels(stage.sql, schemas[triplet.database]).values())
+            named = {*stage.nodes, *(node for layer in stage.layers for node in layer.nodes)}
+            if not named <= known:
+                yield triplet.id
+                break
+
+
+def _gold_beyond_dialogue(file: TripletFile, _: Mapping[str, Schema]) -> Iterator[str]:
+    """Triplets in the words of a template whose golds are not what the words say, complete or clarified."""
+    for triplet in file.triplets:
+        known = templates(triplet.database)
+        if hear_question(known, triplet.question) and not _follows(triplet):
+            yield triplet.id
+
+
+def _follows(triplet: Triplet) -> bool:
+    turns = [stage.utterance for stage in triplet.drifts]
+    answers = [layer.answer for layer in triplet.layers]
+    complete = read(triplet.database, [triplet.question, *turns], ())
+    clarified = read(triplet.database, [triplet.ambiguous_question, *turns], answers)
+    return complete == clarified == tuple(stage.sql for stage in triplet.stages)
+
+
+def _nothing_settled(file: TripletFile, _: Mapping[str, Schema]) -> Iterator[str]:
+    """Triplets with a layer that settles no node of the gold, as far as the file says."""
+    for triplet in file.triplets:
+        if any(not layer.nodes for layer in triplet.layers):
+            yield triplet.id
+
+
+QUIRKS: Mapping[str, Callable[[TripletFile, Mapping[str, Schema]], Iterator[str]]] = {
+    "repeated_content": _repeated_content,
+    "another_tier": _another_tier,
+    "unknown_nodes": _unknown_nodes,
+    "nothing_settled": _nothing_settled,
+    "gold_beyond_dialogue": _gold_beyond_dialogue,
+}
+"""The rules, by the name that reports use."""

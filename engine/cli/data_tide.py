@@ -1,0 +1,105 @@
+"""`turntide data build tide` and `turntide data check tide`."""
+
+from __future__ import annotations
+
+import argparse
+import sqlite3
+import sys
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from ...adapters.base import ConfigurationError
+from .places import builtins, lines_of, located, show, some
+
+if TYPE_CHECKING:
+    from ...datasets.tide.check import CheckReport
+    from ...datasets.tide.statistics import Statistics
+
+
+def build_triplets(args: argparse.Namespace) -> int:
+    """Build the triplets of the templates over the databases that the options name, and write them."""
+    from ...datasets.tide.files import write_triplets
+    from ...datasets.tide.statistics import statistics
+    from ...datasets.tide.triplets.build import PlanError, generate
+    from ...datasets.tide.triplets.library import DATABASES
+
+    if args.out is None:
+        raise ConfigurationError("triplets over given databases or of another seed need a place: --out FILE")
+    databases = located(args, DATABASES)
+    try:
+        file = generate({name: database.path for name, database in databases.items()}, args.seed)
+    except (PlanError, sqlite3.Error) as error:
+        raise ConfigurationError(f"these databases do not carry the templates: {error}") from error
+    try:
+        write_triplets(args.out, file)
+    except OSError as error:
+        raise ConfigurationError(f"cannot write {args.out}: {error.strerror}") from None
+    counted = statistics(file.triplets)
+    show({"out": str(args.out), **builtins(counted)}, args.json, "\n".join([*_statistics(counted), str(args.out)]))
+    return 0
+
+
+def check_triplets(args: argparse.Namespace) -> int:
+    """Check a file of triplets and print what was found; return 2 when a gold or a drift fails."""
+    from ...datasets.tide.check import check
+    from ...datasets.tide.embedded import embedded_triplets
+    from ...datasets.tide.files import load_triplets
+
+    if args.samples is None and (args.data or args.database):
+        raise ConfigurationError(
+            "the embedded triplets are about the synthetic databases; name yours with --samples FILE"
+        )
+    file = load_triplets(args.samples or embedded_triplets())
+    report = check(file, located(args, sorted({triplet.database for triplet in file.triplets})))
+    show({**builtins(report), "ok": report.ok}, args.json, "\n".join(_lines(report)))
+    if not report.ok:
+        place, detail = next(iter(report.errors.items()), (*report.gold_empty[:1], "it returns no row"))
+        print(
+            f"turntide: not every gold and drift holds, first {place}: {detail}. "
+            "Check that the databases are the ones that the triplets were written for.",
+            file=sys.stderr,
+        )
+    return 0 if report.ok else 2
+
+
+def _lines(report: CheckReport) -> list[str]:
+    failed, empty, unparsable = map(len, (report.gold_failed, report.gold_empty, report.gold_unparsable))
+    drifts = report.drift_ok + sum(map(len, report.drift_failed.values()))
+    return [
+        f"{report.name}{' (synthetic)' if report.synthetic else ''}",
+        f"gold: {report.gold_ok} return rows, {empty} are empty, {failed} fail, {unparsable} do not parse",
+        f"drift: {report.drift_ok} of {drifts} pass the eight checks",
+        *(f"  {signal}: {len(ids)} ({some(ids)})" for signal, ids in report.drift_failed.items()),
+        *(_statistics(report.statistics) if report.statistics else ()),
+        *lines_of(report.databases),
+        *(f"{rule}: {len(ids)} ({some(ids)})" for rule, ids in report.quirks.items() if ids),
+    ]
+
+
+def _statistics(counted: Statistics) -> list[str]:
+    kinds = ", ".join(f"{kind} {count}" for kind, count in counted.samples.items())
+    lines = [
+        f"triplets {counted.triplets} ({counted.distinct_content} distinct in content), "
+        f"samples {sum(counted.samples.values())} ({kinds})",
+        f"databases: {_counts(counted.databases)}",
+        f"tiers: {_shares(counted.tiers)}",
+        f"verdicts: {_shares(counted.verdicts)}",
+        f"subtypes: {_shares(counted.subtypes)}",
+        f"projections: {_counts(counted.fine_subtypes)}",
+    ]
+    for subtype, change in counted.change.items():
+        before, after = (
+            "/".join(map(str, tiers[subtype].values())) for tiers in (counted.tiers_before, counted.tiers_after)
+        )
+        changes = ", ".join(f"{name} {value:+.2f}" for name, value in change.items())
+        lines.append(f"{subtype}: tiers {before} -> {after}; {changes}")
+    return lines
+
+
+def _counts(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{name} {count}" for name, count in counts.items())
+
+
+def _shares(counts: Mapping[str, int]) -> str:
+    total = sum(counts.values()) or 1
+    return ", ".join(f"{name} {count} ({count / total:.1%})" for name, count in counts.items())
