@@ -8,6 +8,7 @@ post-drift query of one sample, and G.1 recomputes the tiers of both.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal, TypeAlias
 
 from sqlglot import TokenType, exp
@@ -42,6 +43,7 @@ class Structure:
     subquery_depth: int
 
 
+@lru_cache(maxsize=4096)
 def structure_of(sql: str) -> Structure:
     """Measure the query `sql`. Raises UnparsableSql when it is not one query."""
     nodes = list(parse(sql).walk())
