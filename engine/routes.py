@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -14,7 +14,7 @@ from ..adapters.prices import Price, PriceTable, UnknownPrice
 from ..adapters.transport import HttpxTransport
 from . import registry
 from .budget import Budget
-from .choices import resolved
+from .choices import resolved, resolved_auxiliary
 from .errors import Unfinished
 from .ledger import Line
 from .limits.account import AccountLimits, Limits
@@ -43,20 +43,27 @@ class Routes:
 
 
 def open_routes(
-    spec: Spec, purse: Purse, clock: Clock, journal: Callable[[Line], None], environ: Mapping[str, str] = os.environ
+    spec: Spec,
+    auxiliary: Sequence[ModelSpec],
+    purse: Purse,
+    clock: Clock,
+    journal: Callable[[Line], None],
+    environ: Mapping[str, str] = os.environ,
 ) -> Routes:
-    """Return the ways to all of the run's models.
+    """Return the ways to all of the run's models, and to the auxiliary ones, each of which has limits of its own.
 
     Raises ConfigurationError: an unknown provider, a missing key, or, under a cap, a price that nobody knows.
     """
     settings = spec.settings
     prices = PriceTable.load(*([Path(settings.prices)] if settings.prices else []))
     routes = Routes()
-    shared: dict[tuple[str, str, str], Turnstile] = {}
-    for model in resolved(spec).models:
+    shared: dict[tuple[str, ...], Turnstile] = {}
+    own = resolved_auxiliary(spec, auxiliary)
+    for model in (*resolved(spec).models, *own):
         provider, name, options = spoken(model)
         account = provider.account(environ)
-        place = (account.provider, account.base_url, account.alias)
+        alone = (model.name,) if model in own else ()
+        place = (account.provider, account.base_url, account.alias, *alone)
         if place not in shared:
             shared[place] = _turnstile(account, settings, model, purse, clock, journal)
         routes.by_label[model.name] = Route(
@@ -73,10 +80,10 @@ def open_routes(
     return routes
 
 
-async def check_ways(spec: Spec, environ: Mapping[str, str]) -> None:
+async def check_ways(spec: Spec, auxiliary: Sequence[ModelSpec], environ: Mapping[str, str]) -> None:
     """Raise ConfigurationError for what would stop a run before its first question: it then leaves no folder behind."""
     cap = Decimal(spec.settings.max_cost) if spec.settings.max_cost else None
-    routes = open_routes(spec, Purse(Budget(cap=cap)), loop_time, lambda line: None, environ)
+    routes = open_routes(spec, auxiliary, Purse(Budget(cap=cap)), loop_time, lambda line: None, environ)
     try:
         for route in routes.by_label.values():
             trial = Question(model=route.name, messages=(Message("user", "?"),), options=route.options)

@@ -17,7 +17,7 @@ import msgspec
 from ..adapters.base import ConfigurationError, Json
 from .budget import Budget
 from .calls import Calls
-from .choices import resolved
+from .choices import resolved, resolved_auxiliary
 from .closing import Closing
 from .context import Door, UnitContext
 from .errors import RunError, Unfinished, Why
@@ -34,7 +34,7 @@ from .retries import Retries
 from .routes import Routes, check_ways, open_routes
 from .scheduler import Scheduler
 from .seeding import Seed
-from .spec import Spec
+from .spec import ModelSpec, Spec
 from .turnstile import Purse
 from .unit import Experiment, Unit
 
@@ -88,12 +88,17 @@ def identity(spec: Spec, experiment: Experiment) -> dict[str, Json]:
     return {
         "format": FORMAT,
         "benchmark": spec.benchmark,
-        "models": [{"label": m.name, "id": m.id, "options": dict(m.options)} for m in resolved(spec).models],
+        "models": [_model(model) for model in resolved(spec).models],
+        "auxiliary": [_model(model) for model in resolved_auxiliary(spec, experiment.auxiliary)],
         "repeats": spec.repeats,
         "seed": spec.seed,
         "limit": spec.limit,
         "experiment": experiment.identity(),
     }
+
+
+def _model(model: ModelSpec) -> Json:
+    return {"label": model.name, "id": model.id, "options": dict(model.options)}
 
 
 async def execute(
@@ -109,7 +114,7 @@ async def execute(
     Raises ConfigurationError (the user can mend it) and RunError (the folder cannot be trusted, or the run has
     diverged).
     """
-    await check_ways(spec, environ)
+    await check_ways(spec, experiment.auxiliary, environ)
     async with _open(spec, experiment, folder, environ) as (live, journal, executor, talk):
         observe(live)
         await live.closing.during(check_gold(tuple(experiment.references()), executor, live.progress))
@@ -159,7 +164,7 @@ async def _open(
         stack.callback(journal.close)
         ledger.close()
         closing, purse = Closing(), Purse(budget)
-        routes = open_routes(spec, purse, loop_time, journal.append, environ)
+        routes = open_routes(spec, experiment.auxiliary, purse, loop_time, journal.append, environ)
         stack.push_async_callback(routes.aclose)
         closing.listeners.append(routes.close_turnstiles)
         executor = await stack.enter_async_context(

@@ -9,6 +9,7 @@ from random import Random
 from typing import NamedTuple, Protocol, TypeAlias
 
 from ..adapters.base import Answer, Json, Message
+from .spec import ModelSpec
 from .sql.outcome import Outcome
 
 
@@ -81,6 +82,11 @@ class Experiment(Protocol):
 
     name: str
     databases: Mapping[str, Path]
+
+    @property
+    def auxiliary(self) -> Sequence[ModelSpec]:
+        """The models that dialogues ask, by label, besides the one that they evaluate; none in most benchmarks."""
+        ...
 
     def identity(self) -> dict[str, Json]:
         """Return what decides the requests (data and prompt hashes, options): it goes into the manifest."""

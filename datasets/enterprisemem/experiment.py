@@ -40,6 +40,7 @@ class EnterpriseMemExperiment:
     """See `engine.unit.Experiment`. Unit keys are `model/condition/session/repeat`."""
 
     name = "enterprisemem"
+    auxiliary = ()
 
     def __init__(self, setup: Setup, memories: Memories) -> None:
         self._setup = setup

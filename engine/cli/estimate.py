@@ -10,8 +10,9 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Final
 
-from ...adapters.base import Json, Message, Question, Usage
+from ...adapters.base import Json, Message, Provider, Question, Usage
 from ...adapters.prices import Price, PriceTable
+from ..choices import resolved_auxiliary
 from ..rehearsal import NoDatabase, rehearse
 from ..route import most
 from ..routes import price_of, spoken
@@ -40,12 +41,24 @@ class Cell:
 @dataclass(slots=True)
 class Estimate:
     """Cells by (model, labels), the longest ordered lane of each model in calls, and the models that have no price, or
-    no bound on what they may write."""
+    no bound on what they may write. `models` holds auxiliary ones too, which have calls and no dialogues of their own.
+    """
 
+    models: dict[str, ModelSpec] = field(default_factory=dict[str, ModelSpec])
     cells: dict[tuple[str, ...], Cell] = field(default_factory=dict[tuple[str, ...], Cell])
     unpriced: set[str] = field(default_factory=set[str])
     unbounded: set[str] = field(default_factory=set[str])
     lane: dict[str, int] = field(default_factory=dict[str, int])
+
+
+@dataclass(frozen=True, slots=True)
+class Quote:
+    """Where a model is asked, by which name, with which options, and what it costs."""
+
+    provider: Provider
+    name: str
+    sent: Mapping[str, Json]
+    price: Price | None
 
 
 def estimate(spec: Spec, *, as_json: bool) -> int:
@@ -58,12 +71,14 @@ def estimate(spec: Spec, *, as_json: bool) -> int:
 async def _estimate(spec: Spec) -> Estimate:
     found = Estimate()
     async with benchmark_of(spec).open(spec.options, seed=spec.seed, limit=spec.limit) as experiment:
+        auxiliary = resolved_auxiliary(spec, experiment.auxiliary)
+        quotes = {model.name: _quote(spec, model, found) for model in (*spec.models, *auxiliary)}
         for model in spec.models:
-            await _measure(spec, model, experiment, found)
+            await _measure(spec, model, experiment, found, quotes)
     return found
 
 
-async def _measure(spec: Spec, model: ModelSpec, experiment: Experiment, found: Estimate) -> None:
+def _quote(spec: Spec, model: ModelSpec, found: Estimate) -> Quote:
     provider, name, sent = spoken(model)
     prices = PriceTable.load(*([Path(spec.settings.prices)] if spec.settings.prices else []))
     cap = Decimal(spec.settings.max_cost) if spec.settings.max_cost else None
@@ -72,11 +87,18 @@ async def _measure(spec: Spec, model: ModelSpec, experiment: Experiment, found: 
         found.unpriced.add(model.name)
     elif most(price, 0, sent) is None:
         found.unbounded.add(model.name)
+    found.models[model.name] = model
+    return Quote(provider, name, sent, price)
 
+
+async def _measure(
+    spec: Spec, model: ModelSpec, experiment: Experiment, found: Estimate, quotes: Mapping[str, Quote]
+) -> None:
     def heard(unit: Unit, asked: str, messages: Sequence[Message], options: dict[str, Json], answer: str) -> None:
-        question = Question(model=name, messages=tuple(messages), options={**sent, **options})
-        cell = found.cells.setdefault((model.name, *unit.labels.values()), Cell())
-        _add(cell, len(provider.wire.build(question).body), answer, question.options, price)
+        quote = quotes[asked]
+        question = Question(model=quote.name, messages=tuple(messages), options={**quote.sent, **options})
+        cell = found.cells.setdefault((asked, *unit.labels.values()), Cell())
+        _add(cell, len(quote.provider.wire.build(question).body), answer, question.options, quote.price)
 
     for unit, _ in await rehearse(experiment, model.name, spec.repeats, NoDatabase(), heard):
         found.cells[(model.name, *unit.labels.values())].dialogues += 1
@@ -109,15 +131,15 @@ def wall_seconds(calls: int, tokens: int, lane: int, model: ModelSpec, settings:
 
 def _totals(spec: Spec, found: Estimate) -> dict[str, tuple[Cell, float]]:
     totals: dict[str, tuple[Cell, float]] = {}
-    for model in spec.models:
+    for label, model in found.models.items():
         total = Cell()
         for key, cell in found.cells.items():
-            if key[0] == model.name:
+            if key[0] == label:
                 for name in Cell.__slots__:
                     setattr(total, name, getattr(total, name) + getattr(cell, name))
         tokens = total.input_tokens + total.output_tokens
-        seconds = wall_seconds(total.calls, tokens, found.lane[model.name], model, spec.settings)
-        totals[model.name] = total, seconds
+        seconds = wall_seconds(total.calls, tokens, found.lane.get(label, 0), model, spec.settings)
+        totals[label] = total, seconds
     return totals
 
 

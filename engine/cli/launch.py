@@ -7,7 +7,7 @@ import json
 import os
 import signal
 import sys
-from collections.abc import AsyncGenerator, Coroutine, Mapping
+from collections.abc import AsyncGenerator, Coroutine, Iterable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Any, Final, TypeVar
@@ -62,10 +62,11 @@ def benchmark_of(spec: Spec) -> Benchmark:
 
 async def _launch(spec: Spec) -> Summary:
     async with AsyncExitStack() as stack:
-        environ = await stack.enter_async_context(simulated_provider(spec))
         experiment = await stack.enter_async_context(
             benchmark_of(spec).open(spec.options, seed=spec.seed, limit=spec.limit)
         )
+        models = [model.id for model in (*spec.models, *experiment.auxiliary)]
+        environ = await stack.enter_async_context(simulated_provider(models))
         folder = (
             Path(spec.out) if spec.out else default_folder(spec, text_digest(canonical(identity(spec, experiment))))
         )
@@ -82,9 +83,9 @@ async def _launch(spec: Spec) -> Summary:
 
 
 @asynccontextmanager
-async def simulated_provider(spec: Spec) -> AsyncGenerator[Mapping[str, str]]:
-    """Yield the environment of the run; one that names simulated models and no server for them gets one of its own."""
-    if os.environ.get(SIMULATED_URL) or not any(model.id.startswith("sim/") for model in spec.models):
+async def simulated_provider(models: Iterable[str]) -> AsyncGenerator[Mapping[str, str]]:
+    """Yield the environment of a run of these models; simulated ones without a server get one of their own."""
+    if os.environ.get(SIMULATED_URL) or not any(model.startswith("sim/") for model in models):
         yield os.environ
         return
     from ...adapters.simulated import SimulatedServer

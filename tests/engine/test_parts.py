@@ -21,6 +21,7 @@ class Toy:
 
     name = "toy"
     databases: Mapping[str, Path] = {}
+    auxiliary: Sequence[ModelSpec] = ()
 
     def __init__(self, broken: tuple[str, ...] = ()) -> None:
         self._broken = broken

@@ -31,6 +31,7 @@ class Toy:
     name: str = "toy"
     seen: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
     crash_in: str = ""
+    auxiliary: tuple[ModelSpec, ...] = ()
 
     def __post_init__(self) -> None:
         self.databases: Mapping[str, Path] = {"numbers": self.folder / "numbers.sqlite"}
