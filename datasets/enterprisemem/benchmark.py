@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -13,6 +12,7 @@ import msgspec
 
 from ...adapters.base import ConfigurationError, Json
 from ...engine.unit import Experiment
+from ..arguments import DatabasePaths
 from .conditions import BY_NAME, CONDITIONS
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ class EnterpriseMem:
         parser.add_argument("--sessions", metavar="FILE", help="a session file (default: ours, over synthetic data)")
         parser.add_argument("--data", metavar="DIR", help="folder with the real databases")
         parser.add_argument(
-            "--database", dest="databases", action=_Databases, metavar="NAME=PATH", help="one database by its path"
+            "--database", dest="databases", action=DatabasePaths, metavar="NAME=PATH", help="one database by its path"
         )
         parser.add_argument(
             "--condition",
@@ -172,22 +172,6 @@ def _checked(options: Mapping[str, Any]) -> Options:
     if chosen.state not in ("gold", "none"):
         raise ConfigurationError(f"state is gold or none, not {chosen.state!r}")
     return chosen
-
-
-class _Databases(argparse.Action):
-    """Collects NAME=PATH into a dictionary."""
-
-    def __call__(
-        self,
-        parser: argparse.ArgumentParser,
-        namespace: argparse.Namespace,
-        values: object,
-        option_string: str | None = None,
-    ) -> None:
-        name, equals, path = str(values).partition("=")
-        if not equals or not name or not path:
-            parser.error(f"--database takes NAME=PATH, not {values!r}")
-        setattr(namespace, self.dest, {**(getattr(namespace, self.dest, None) or {}), name: path})
 
 
 benchmark = EnterpriseMem()

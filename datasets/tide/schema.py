@@ -36,9 +36,19 @@ def schema_of(path: Path) -> Schema:
     """
     if not path.is_file():
         raise FileNotFoundError(f"no database at {path}")
+    return Schema.of(_tables(path))
+
+
+def names_in(path: Path) -> frozenset[str]:
+    """Return the names of the tables, views and columns of a SQLite database, spelled as it has them."""
+    tables = _tables(path)
+    return frozenset((*tables, *(column for columns in tables.values() for column in columns)))
+
+
+def _tables(path: Path) -> dict[str, list[str]]:
     with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as connection:
         names = connection.execute("SELECT name FROM sqlite_master WHERE type IN ('table', 'view')").fetchall()
-        return Schema.of({table: _column_names(connection, table) for (table,) in names})
+        return {table: _column_names(connection, table) for (table,) in names}
 
 
 def _column_names(connection: sqlite3.Connection, table: str) -> list[str]:
