@@ -34,8 +34,11 @@ _INTERNAL: Final = re.compile(
 )
 """Words of questions that no user can answer: how the data is kept, and what is beside the request."""
 
+_SPELLED: Final = re.compile(r"\b(?:\w+_\w+|[A-Z]?[a-z]+[A-Z]\w*|NULL)\b")
+"""A name as only a database spells it."""
+
 _CLAUSES: Final[Mapping[Clause, re.Pattern[str]]] = {
-    "limit": re.compile(r"\b(?:how many (?:of|results|entries|rows|should|do you want)|top|at most|limit)\b", re.I),
+    "limit": re.compile(r"\b(?:how many (?:\w+ )?(?:of|should|shall|do you|would)|enough|top|at most)\b", re.I),
     "order_by": re.compile(r"\b(?:sort(?:ed|ing)?|order(?:ed|ing)|rank(?:ed|ing)?|ascending|descending|first)\b", re.I),
     "group_by": re.compile(r"\b(?:grouped|broken down|break(?:down| it down)|per|for each|split)\b", re.I),
     "select": re.compile(r"\b(?:show|shown|display|include|listed?|output|see|return|figure)\b", re.I),
@@ -74,8 +77,11 @@ class RulesGenerator:
 def route(situation: Situation) -> Target:
     """Return what the question is about, by its words.
 
-    A layer that it fits comes first, unless a detail fits better; words of the database's inside make it `Una`.
+    A layer that it fits comes first, unless a detail fits better; words of the database's inside make it `Una`,
+    and so does a name as only a database spells it, whatever else the question says.
     """
+    if _SPELLED.search(situation.question):
+        return Target(UNA)
     asked = telling(situation.question)
     details = [(_share(asked, telling(node.words)), node) for node in situation.nodes]
     best, node = max(details, key=lambda pair: pair[0], default=(0.0, None))
