@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import AbstractAsyncContextManager
 from typing import TYPE_CHECKING, Protocol, TypeAlias, runtime_checkable
 
@@ -14,6 +14,11 @@ if TYPE_CHECKING:
 
     Arguments: TypeAlias = argparse._ActionsContainer  # pyright: ignore[reportPrivateUsage]
     Subparsers: TypeAlias = argparse._SubParsersAction[argparse.ArgumentParser]  # pyright: ignore[reportPrivateUsage]
+
+
+CommandAdder: TypeAlias = "Callable[[Subparsers], None]"
+"""What an entry point in `turntide.commands` loads to, under its benchmark's name: it adds commands that need results,
+which a benchmark itself may not read."""
 
 
 @runtime_checkable

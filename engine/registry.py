@@ -1,4 +1,4 @@
-"""What is installed: benchmarks, their reports, adapters and readers, found by entry point, ours like anyone's."""
+"""What is installed: benchmarks with their reports and commands, adapters, readers; found by entry point, ours too."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Literal
 
 from ..adapters.base import ConfigurationError
 
-Group = Literal["benchmarks", "adapters", "readers", "reports"]
+Group = Literal["benchmarks", "adapters", "readers", "reports", "commands"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -53,6 +53,11 @@ class RunFolder:
         """The run's models in the order in which they were named."""
         return msgspec.convert(self.identity["models"], list[ModelIdentity])
 
+    @property
+    def auxiliary(self) -> list[ModelIdentity]:
+        """The models that the benchmark asks itself, such as one that plays the user."""
+        return msgspec.convert(self.identity["auxiliary"], list[ModelIdentity])
+
     def lines(self) -> Iterator[Fields]:
         """Yield the journal's lines, in the order in which they were written; none when it is not there yet.
 

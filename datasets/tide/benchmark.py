@@ -30,10 +30,12 @@ class Options(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     samples: str = ""
     data: str = ""
     databases: dict[str, str] = {}
-    protocols: list[Literal["f", "p"]] = ["f", "p"]
-    sets: list[Literal["chain", "drift", "joint"]] = ["chain", "drift", "joint"]
+    protocols: tuple[Literal["f", "p"], ...] = ("f", "p")
+    sets: tuple[Literal["chain", "drift", "joint"], ...] = ("chain", "drift", "joint")
     user_model: str | ModelSpec = "rules"
     evidence: Literal["rewritten", "original"] = "rewritten"
+    probes: bool = False
+    """Score the models as routers of the user simulator instead (`turntide tide check-simulator`)."""
 
 
 class Tide:
@@ -79,7 +81,13 @@ class Tide:
     @asynccontextmanager
     async def open(self, options: Mapping[str, Json], *, seed: int, limit: int | None) -> AsyncGenerator[Experiment]:
         """Open triplets and databases. Raises ConfigurationError that says what is missing or wrong."""
-        yield _opened(_checked(options), limit)
+        chosen = _checked(options)
+        if chosen.probes:
+            from .simulator.checking import ProbeExperiment
+
+            yield ProbeExperiment(limit)
+        else:
+            yield _opened(chosen, limit)
 
 
 def _opened(chosen: Options, limit: int | None) -> Experiment:

@@ -7,7 +7,7 @@ import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
-from typing import Final, NamedTuple, NoReturn
+from typing import Final, NamedTuple, NoReturn, cast
 
 
 class Parser(argparse.ArgumentParser):
@@ -95,9 +95,9 @@ def _new_parser(program: str, description: str) -> argparse.ArgumentParser:
 
 
 def _benchmark_command(name: str, words: list[str]) -> int:
-    """Run a command that a benchmark brings itself (`turntide tide ...`)."""
+    """Run a command that a benchmark brings (`turntide tide ...`): its own, or one that reads results."""
     from .. import registry
-    from ..benchmark import Benchmark
+    from ..benchmark import Benchmark, CommandAdder
 
     if name not in registry.names("benchmarks"):
         known = ", ".join([*COMMANDS, *registry.names("benchmarks")])
@@ -106,7 +106,10 @@ def _benchmark_command(name: str, words: list[str]) -> int:
     benchmark = registry.load("benchmarks", name)
     assert isinstance(benchmark, Benchmark)
     parser = _new_parser(f"turntide {name}", benchmark.summary)
-    benchmark.add_commands(parser.add_subparsers(metavar="COMMAND", title="commands", required=True))
+    commands = parser.add_subparsers(metavar="COMMAND", title="commands", required=True)
+    benchmark.add_commands(commands)
+    if name in registry.names("commands"):
+        cast("CommandAdder", registry.load("commands", name))(commands)
     args = parser.parse_args(words[1:])
     return args.run(args)
 

@@ -7,7 +7,7 @@ import json
 import os
 import signal
 import sys
-from collections.abc import AsyncGenerator, Coroutine, Iterable, Mapping
+from collections.abc import AsyncGenerator, Callable, Coroutine, Iterable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Any, Final, TypeVar
@@ -27,16 +27,17 @@ T = TypeVar("T")
 SIMULATED_URL: Final = "TURNTIDE_SIM_BASE_URL"
 
 
-def launch(spec: Spec, *, as_json: bool = False) -> int:
-    """Run `spec` to its end and print how it ended; return the exit code."""
+def launch(spec: Spec, *, as_json: bool = False, say: Callable[[Summary], str] | None = None) -> int:
+    """Run `spec` to its end and print how it ended, or what `say` makes of that; return the exit code."""
     _allow_files()
     try:
         summary = run_loop(_launch(spec))
     except asyncio.CancelledError:
         print("interrupted: what had come is on disk; the same command goes on from there", file=sys.stderr)
         return 130
+    said = say(summary) if say else json.dumps(summary_json(summary)) if as_json else summary_text(summary)
     try:
-        print(json.dumps(summary_json(summary)) if as_json else summary_text(summary), flush=True)
+        print(said, flush=True)
     except BrokenPipeError:
         # Whoever read our output went away; how the run ended is still what the exit code says.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

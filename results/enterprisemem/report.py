@@ -8,9 +8,9 @@ from ...adapters.base import ConfigurationError, Json
 from ...engine.journal import canonical
 from ..reading import RunFolder
 from ..report import Report
+from ..spending import cost
 from ..table import Cell, Table
 from . import accuracy, memory, outcomes
-from .spending import cost
 from .sweep import Sweep, read_sweep
 from .turns import Kind, Turns
 
@@ -30,7 +30,7 @@ def report(runs: Sequence[RunFolder]) -> Report:
         marks=dict(_marks(runs, sweep)),
         facts=_facts(runs, turns),
         warnings=list(_warnings(sweep)),
-        tables=[_models(sweep), *tables(turns), cost(sweep.spent)],
+        tables=[_models(sweep), *tables(turns), cost(sweep.spent, "condition")],
     )
 
 

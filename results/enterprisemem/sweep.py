@@ -13,7 +13,7 @@ from ...datasets.enterprisemem.conditions import BY_NAME
 from ...datasets.enterprisemem.record import Plan, TurnRecord, read_record
 from ...engine.manifest import Difference
 from ..reading import ModelIdentity, RunFolder, in_order, require_agreement
-from .spending import Spent
+from ..spending import Spent
 from .turns import Turns
 
 Cell = tuple[str, str]

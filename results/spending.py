@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields
 from decimal import Decimal
 from typing import Any
 
-from ..table import Cell, Table
+from .table import Cell, Table
 
 
 @dataclass(slots=True)
@@ -52,12 +52,12 @@ class Spent:
         return [getattr(self, each.name) for each in fields(self)]
 
 
-def cost(spent: Mapping[tuple[str, str], Spent]) -> Table:
-    """Tokens and money per model and condition."""
+def cost(spent: Mapping[tuple[str, str], Spent], part: str) -> Table:
+    """Tokens and money per model and `part` of the run (a condition, a protocol)."""
     rows: list[list[Cell]] = []
     for model in dict.fromkeys(model for model, _ in spent):
-        cells = {condition: part for (m, condition), part in spent.items() if m == model}
-        rows += [[model, condition, *part.cells()] for condition, part in cells.items()]
+        cells = {name: each for (m, name), each in spent.items() if m == model}
+        rows += [[model, name, *each.cells()] for name, each in cells.items()]
         if len(cells) > 1:
             rows.append([model, "all", *Spent.total(cells.values()).cells()])
     return Table(
@@ -65,7 +65,7 @@ def cost(spent: Mapping[tuple[str, str], Spent]) -> Table:
         title="Answers, tokens and cost",
         columns=(
             "model",
-            "condition",
+            part,
             "answers",
             "input tokens",
             "of them cached",

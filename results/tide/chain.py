@@ -1,0 +1,92 @@
+"""What agents ask for: chain-layer identification and ask rates (Table 13), and what the router made of it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Final
+
+from ...datasets.tide.metrics import METRICS
+from ...datasets.tide.record import Protocol
+from ...datasets.tide.samples import VERDICTS, Kind
+from ..table import Cell, Rate, Table
+from .accuracy import SET_NAMES, columns_of
+from .dialogues import ALL, Dialogues, Group
+
+_CHAIN = ("L1-IR", "L2-IRp", "JIR", "AR")
+_PROTOCOL: Final[dict[str, Protocol]] = {metric.name: metric.protocol for metric in METRICS}
+
+
+def identification(dialogues: Dialogues) -> Table:
+    """L1-IR, L2-IR^p, JIR and AR per sample set (Table 13)."""
+    chained: tuple[Kind, ...] = ("chain", "joint")
+    columns = [(kind, name) for kind in chained for name in _CHAIN if dialogues.has(_PROTOCOL[name], kind)]
+    if dialogues.has("f", "drift"):
+        columns.append(("drift", "AR"))
+    return Table(
+        key="identification",
+        title="Chain-layer identification and ask rates (%)",
+        source="TIDE-Bench, Table 13 and Figure 3",
+        columns=("model", *(f"{SET_NAMES[kind]} {name}" for kind, name in columns)),
+        rows=[
+            [model or "all", *(_rate(dialogues, name, model, kind) for kind, name in columns)]
+            for model in dialogues.models
+        ],
+        note="L2-IRp under the p-protocol, whose primed exchange counts for nothing; all others under the f-protocol.",
+    )
+
+
+def identification_by_verdict(dialogues: Dialogues) -> Table:
+    """The same for chain-only samples, by the verdict of the counterfactual test."""
+    verdicts = dialogues.groups("verdict", VERDICTS)
+    names = [name for name in _CHAIN if dialogues.has(_PROTOCOL[name], "chain")]
+    return Table(
+        key="identification_by_verdict",
+        title="Identification on Chain-only samples by verdict (%)",
+        columns=("verdict", "model", *columns_of(names, "chain")),
+        labels=2,
+        rows=[
+            [
+                verdict,
+                model or "all",
+                *(_rate(dialogues, name, model, "chain", Group(verdict=verdict)) for name in names),
+            ]
+            for verdict in verdicts
+            for model in dialogues.models
+        ],
+    )
+
+
+def router(dialogues: Dialogues) -> Table:
+    """How often the router decided what, what was demoted, and how often the validator stepped in."""
+    rows: list[list[Cell]] = []
+    for model in dialogues.labels:
+        asked = [each for record in dialogues.records if record.model == model for each in record.asked]
+        decided = Counter(each.decided for each in asked)
+        faults = sum(record.model == model for record in dialogues.faults)
+        rows.append(
+            [
+                model,
+                len(asked),
+                *(decided[aim] for aim in ("L1", "L2", "Loc", "Una")),
+                sum(each.decided != each.acted for each in asked),
+                sum(each.rejected for each in asked),
+                sum(each.neutral for each in asked),
+                faults,
+            ]
+        )
+    return Table(
+        key="router",
+        title="The user simulator: decisions and interventions, both protocols",
+        source="TIDE-Bench, Appendix E",
+        columns=(
+            "model", "questions", "L1", "L2", "Loc", "Una", "demoted", "answers rejected", "neutral answers",
+            "dialogues unscored",
+        ),
+        rows=rows,
+        note="demoted: a layer asked for while an earlier one was open, answered as Loc. A rejected answer was asked "
+        "for again; after three more a neutral one stands in. Unscored: the simulator itself failed.",
+    )  # fmt: skip
+
+
+def _rate(dialogues: Dialogues, name: str, model: str | None, kind: Kind, group: Group = ALL) -> Rate:
+    return dialogues.rate(dialogues.part(model, _PROTOCOL[name], kind, group), dialogues.metrics[name])

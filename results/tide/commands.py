@@ -1,0 +1,75 @@
+"""`turntide tide check-simulator`: the accuracy of a router on labelled probes."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ...adapters.base import Json
+from ...datasets.tide.simulator.probes import probes
+from ...datasets.tide.simulator.rules import NAME, route
+from ...engine.cli.arguments import model_id
+from ...engine.cli.run import add_settings, given_settings
+from ...engine.spec import Spec, checked
+from ..text import render
+from .simulator import Decisions, tables
+
+if TYPE_CHECKING:
+    from ...engine.benchmark import Subparsers
+
+
+def add_commands(commands: Subparsers) -> None:
+    """Add `check-simulator`."""
+    parser = commands.add_parser(
+        "check-simulator",
+        help="score the user simulator's router on labelled probes (Table 11)",
+        description=(
+            "Score a router on labelled questions: which it refuses (Una), which ask about a layer (Amb), which about "
+            "another detail (Loc). With a model this is a run, journalled and resumable: the same command goes on."
+        ),
+    )
+    parser.add_argument("--user-model", type=_router, default=NAME, metavar="P/ID", help="the router (default: rules)")
+    parser.add_argument("--temperature", type=float, metavar="T", help="sent with every question")
+    parser.add_argument("--out", default="", metavar="DIR", help="the run's folder (default runs/NAME)")
+    add_settings(parser)
+    parser.set_defaults(run=check_simulator)
+
+
+def check_simulator(args: argparse.Namespace) -> int:
+    """Print accuracy and confusion; return the exit code of the run, if the router is a model."""
+    if args.user_model == NAME:
+        found = [Decisions(NAME, {probe.id: route(probe.situation).aim for probe in probes()})]
+        shown = list(tables(found))
+        as_json: Json = {"tables": [table.to_json() for table in shown]}
+        print(json.dumps(as_json) if args.json else render(shown).rstrip("\n"))
+        return 0
+    from ...engine.cli.launch import launch
+
+    return launch(_spec(args), say=lambda summary: _report(summary.folder, as_json=args.json))
+
+
+def _report(folder: Path, *, as_json: bool) -> str:
+    from ..reading import open_run
+    from ..text import report_text
+    from .simulator import simulator_report
+
+    report = simulator_report([open_run(folder)])
+    return json.dumps(report.to_json()) if as_json else report_text(report).rstrip("\n")
+
+
+def _spec(args: argparse.Namespace) -> Spec:
+    options = {} if args.temperature is None else {"temperature": args.temperature}
+    asked = {
+        "benchmark": "tide",
+        "models": [{"id": args.user_model, "options": options}],
+        "options": {"probes": True},
+        "settings": given_settings(args),
+        "out": args.out,
+    }
+    return checked(asked, Spec, "check-simulator")
+
+
+def _router(text: str) -> str:
+    return text if text == NAME else model_id(text)

@@ -1,0 +1,138 @@
+"""TIDE-Bench's report: what was run, then the paper's tables, each from the answers alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+
+from ...adapters.base import ConfigurationError, Json
+from ...datasets.tide.samples import KINDS, Kind
+from ...engine.journal import canonical
+from ..reading import RunFolder
+from ..report import Report
+from ..spending import cost
+from ..table import Cell, Table
+from . import accuracy, chain, data, drift, interaction, outcomes
+from .dialogues import Dialogues
+from .simulator import is_check, simulator_report
+from .sweep import Sweep, read_sweep
+
+
+def report(runs: Sequence[RunFolder]) -> Report:
+    """Return the report of the runs, read as one sweep; of checks of the user simulator, theirs.
+
+    Raises ConfigurationError when they do not belong together, or nothing is scored yet.
+    """
+    if any(is_check(run) for run in runs):
+        return simulator_report(runs)
+    sweep = read_sweep(runs)
+    if not sweep.dialogues.records:
+        folders = " ".join(str(run.folder) for run in runs)
+        raise ConfigurationError(f"no dialogue is scored yet in {folders}. `turntide status` says how far it is.")
+    return Report(
+        title=_title(sweep.dialogues),
+        marks=dict(_marks(runs, sweep)),
+        facts=_facts(runs),
+        warnings=list(_warnings(sweep)),
+        tables=[_models(sweep), *tables(sweep.dialogues), cost(sweep.spent, "protocol")],
+    )
+
+
+def tables(dialogues: Dialogues) -> Iterator[Table]:
+    """Yield every table of the scored dialogues that the plan allows, in the order in which they are read."""
+    planned = {kind for _, protocol, kind in dialogues.cells if protocol == "f"}
+    yield accuracy.completeness(dialogues)
+    if any(kind != "drift" for _, _, kind in dialogues.cells):
+        yield chain.identification(dialogues)
+    for needs, table in _FULL:
+        if needs(planned):
+            yield table(dialogues)
+    yield outcomes.endings(dialogues)
+    yield outcomes.queries(dialogues)
+    yield chain.router(dialogues)
+    yield data.composition(dialogues.plan)
+    if dialogues.plan.changes:
+        yield data.structural_change(dialogues.plan)
+        yield data.tier_change(dialogues.plan)
+
+
+def _drifts(planned: set[Kind]) -> bool:
+    return bool(planned & {"drift", "joint"})
+
+
+_FULL: Sequence[tuple[Callable[[set[Kind]], bool], Callable[[Dialogues], Table]]] = (
+    (bool, accuracy.dea),
+    (_drifts, drift.handling),
+    (_drifts, drift.gap),
+    ({"drift", "joint"}.issubset, drift.drift_to_joint),
+    (set(KINDS).issubset, interaction.joint_against_product),
+    (_drifts, drift.error_propagation),
+    (bool, partial(accuracy.dea_by, name="tier")),
+    (bool, partial(accuracy.dea_by, name="verdict")),
+    ({"chain"}.issubset, chain.identification_by_verdict),
+    (bool, accuracy.comparisons),
+)
+"""The tables of the f-protocol, each with what it needs of the sample sets that were planned."""
+
+
+def _title(dialogues: Dialogues) -> str:
+    protocols = sorted({protocol for _, protocol, _ in dialogues.cells})
+    count = len(dialogues.labels)
+    return (
+        f"TIDE-Bench: {count:,} model{'s' * (count != 1)} × {dialogues.plan.triplets:,} triplets, "
+        f"{'- and '.join(protocols)}-protocol, {dialogues.planned:,} dialogues"
+    )
+
+
+def _marks(runs: Sequence[RunFolder], sweep: Sweep) -> Iterator[tuple[str, str]]:
+    simulated = [model.label for model in sweep.models if model.simulated]
+    if simulated:
+        which = "the models" if len(simulated) == len(sweep.models) else ", ".join(simulated)
+        yield "SIMULATED", f"{which} answered by rules; the numbers say nothing about real models"
+    if not sweep.auxiliary:
+        yield "RULES", "the user is played by rules, not by a language model; routing may differ from the paper's"
+    synthetic = [name for name, database in _databases(runs[0]).items() if database["synthetic"]]
+    if sweep.dialogues.plan.synthetic or synthetic:
+        parts = ["the triplets are ours, not the authors'"] if sweep.dialogues.plan.synthetic else []
+        parts += [f"generated look-alikes stand in for {', '.join(synthetic)}"] if synthetic else []
+        yield "SYNTHETIC", "; ".join(parts)
+    done, planned = len(sweep.dialogues.records), sweep.dialogues.planned
+    if done < planned:
+        faults = len(sweep.dialogues.faults)
+        why = f", {faults:,} of the others ended by a fault of the user simulator" if faults else ""
+        yield "INCOMPLETE", f"{done:,} of {planned:,} dialogues are scored{why}; the first table has the bounds"
+
+
+def _facts(runs: Sequence[RunFolder]) -> dict[str, Json]:
+    identity = runs[0].identity
+    experiment = identity["experiment"]
+    return {
+        "triplets": {"count": experiment["plan"]["triplets"], "sha256": experiment["samples_sha256"]},
+        "databases": {
+            name: {"kind": "synthetic" if database["synthetic"] else "real", "sha256": database["sha256"]}
+            for name, database in _databases(runs[0]).items()
+        },
+        "evidence": experiment["evidence"],
+        "user": {"by": experiment["user"], "model": [model.id for model in runs[0].auxiliary]},
+        "prompts": {"sha256": experiment["prompts_sha256"]},
+        "run": {"repeats": identity["repeats"], "seed": identity["seed"], "limit": identity["limit"]},
+    }
+
+
+def _databases(run: RunFolder) -> dict[str, dict[str, Json]]:
+    return run.identity["experiment"]["databases"]
+
+
+def _warnings(sweep: Sweep) -> Iterator[str]:
+    for model in (*sweep.models, *sweep.auxiliary):
+        others = {name: count for name, count in sorted(sweep.returned[model.label].items()) if name != model.asked}
+        for name, count in others.items():
+            yield f"{model.label}: {count:,} answers came from {name!r}, not from {model.asked!r} that was asked for"
+
+
+def _models(sweep: Sweep) -> Table:
+    rows: list[list[Cell]] = [
+        [m.label, m.id, canonical(m.options).decode(), ", ".join(sorted(sweep.returned[m.label]))]
+        for m in (*sweep.models, *sweep.auxiliary)
+    ]
+    return Table(key="models", title="Models", columns=("model", "id", "options", "answered by"), labels=4, rows=rows)
