@@ -91,9 +91,10 @@ class _Page:
     def table(self, table: Table) -> None:
         """Add a table with its title and its notes; without intervals where the page has no room for them."""
         grid, remarks = _grid(table, table.brief), [table.note]
-        if self._console.measure(grid).maximum > self._width and _has_intervals(table):
+        wanted = self._console.measure(grid).maximum
+        if wanted > self._width and _has_intervals(table):
             grid = _grid(table, table.labels)
-            remarks.append(f"The page is too narrow for intervals; --width {WIDTH} shows them.")
+            remarks.append(f"The page is too narrow for intervals; --width {wanted} shows them.")
         if table.excerpt is not None and (more := len(table.rows) - table.excerpt) > 0:
             remarks.insert(0, f"... and {more:,} more rows: --table {table.key} shows all.")
         self.line((table.title, "bold"), (f"  ({table.source})" if table.source else "", "dim"))

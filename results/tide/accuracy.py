@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
+from typing import Final, TypeAlias
 
 from ...datasets.tide.metrics import all_right
 from ...datasets.tide.samples import KINDS, SUBTYPES, TIERS, VERDICTS, Kind
@@ -14,6 +14,9 @@ from ..table import Cell, Rate, Table
 from .dialogues import ALL, Dialogues, Group
 
 SET_NAMES: Final[dict[Kind, str]] = {"chain": "Chain-only", "drift": "Drift-only", "joint": "Joint"}
+Column: TypeAlias = "tuple[Kind, str, Group]"
+"""A sample set, the name of some of its triplets, and which these are."""
+
 INTERVALS: Final = (
     "Percent of scored dialogues, with Wilson's 95 % interval at the effective sample size; dialogues over triplets of "
     "equal content are one cluster."
@@ -46,11 +49,9 @@ def completeness(dialogues: Dialogues) -> Table:
 
 def dea(dialogues: Dialogues) -> Table:
     """DEA% by sample set and drift subtype (Table 3)."""
-    groups: list[tuple[Kind, str, Group]] = [("chain", "", ALL)] if dialogues.has("f", "chain") else []
-    drifting: tuple[Kind, ...] = ("drift", "joint")
-    for kind in drifting:
-        if dialogues.has("f", kind):
-            groups += by_subtype(dialogues, kind)
+    groups: list[Column] = [("chain", "", ALL)] if dialogues.has("f", "chain") else []
+    for kind in dialogues.taken("f", ("drift", "joint")):
+        groups += by_subtype(dialogues, kind)
     return Table(
         key="dea",
         title="DEA%",
@@ -60,15 +61,15 @@ def dea(dialogues: Dialogues) -> Table:
             [model or "all", *(rate_of(dialogues, "DEA", model, kind, group) for kind, _, group in groups)]
             for model in dialogues.models
         ],
-        note=f"{INTERVALS} f-protocol.",
+        note=f"{INTERVALS} f-protocol. {sizes(dialogues, groups)}",
     )
 
 
 def dea_by(dialogues: Dialogues, name: str) -> Table:
     """DEA% by sample set and tier, or by counterfactual verdict."""
     values = dialogues.groups(name, TIERS if name == "tier" else VERDICTS)
-    kinds = [kind for kind in KINDS if dialogues.has("f", kind)]
-    groups = [(kind, value, Group(**{name: value})) for kind in kinds for value in values]
+    kinds = dialogues.taken("f")
+    groups: list[Column] = [(kind, value, Group(**{name: value})) for kind in kinds for value in values]
     return Table(
         key=f"dea_by_{name}",
         title=f"DEA% by {name}",
@@ -86,14 +87,13 @@ def comparisons(dialogues: Dialogues) -> Table:
     """The headline comparison beside the other named ones, and on how many dialogues each disagrees with it."""
     rows: list[list[Cell]] = []
     flags = {name: dialogues.flags(lambda record, name=name: all_right(record, name)) for name in COMPARISONS}
-    for kind in KINDS:
-        if dialogues.has("f", kind):
-            part = dialogues.part(None, "f", kind)
-            row: list[Cell] = [SET_NAMES[kind], dialogues.rate(part, flags[HEADLINE])]
-            for name in BESIDE:
-                differs = flags[name][part.rows] != flags[HEADLINE][part.rows]
-                row += [dialogues.rate(part, flags[name]), int(differs.sum())]
-            rows.append(row)
+    for kind in dialogues.taken("f"):
+        part = dialogues.part(None, "f", kind)
+        row: list[Cell] = [SET_NAMES[kind], dialogues.rate(part, flags[HEADLINE])]
+        for name in BESIDE:
+            differs = flags[name][part.rows] != flags[HEADLINE][part.rows]
+            row += [dialogues.rate(part, flags[name]), int(differs.sum())]
+        rows.append(row)
     return Table(
         key="comparisons",
         title="DEA% by named comparison, all models",
@@ -103,10 +103,19 @@ def comparisons(dialogues: Dialogues) -> Table:
     )
 
 
-def by_subtype(dialogues: Dialogues, kind: Kind) -> list[tuple[Kind, str, Group]]:
+def by_subtype(dialogues: Dialogues, kind: Kind) -> list[Column]:
     """Return the columns of a sample set: each drift subtype that is planned, then all."""
     present = dialogues.groups("subtype", SUBTYPES)
     return [*((kind, subtype.capitalize(), Group(subtype=subtype)) for subtype in present), (kind, "All", ALL)]
+
+
+def sizes(dialogues: Dialogues, groups: Sequence[Column]) -> str:
+    """Return how many samples each column plans for one model, in words: every rate's n unless it says otherwise."""
+    shown = [
+        f"{SET_NAMES[kind]} {name} {dialogues.part(dialogues.labels[0], 'f', kind, group).planned:,}".replace("  ", " ")
+        for kind, name, group in groups
+    ]
+    return f"n per model: {', '.join(shown)}."
 
 
 def rate_of(dialogues: Dialogues, metric: str, model: str | None, kind: Kind, group: Group = ALL) -> Rate:

@@ -9,19 +9,22 @@ from ...datasets.tide.metrics import METRICS
 from ...datasets.tide.record import Protocol
 from ...datasets.tide.samples import VERDICTS, Kind
 from ..table import Cell, Rate, Table
-from .accuracy import SET_NAMES, columns_of
+from .accuracy import SET_NAMES, columns_of, sizes
 from .dialogues import ALL, Dialogues, Group
 
 _CHAIN = ("L1-IR", "L2-IRp", "JIR", "AR")
 _PROTOCOL: Final[dict[str, Protocol]] = {metric.name: metric.protocol for metric in METRICS}
 
+_CHAINED: Final[tuple[Kind, ...]] = ("chain", "joint")
+_TABLE_13: Final[tuple[tuple[Kind, str], ...]] = (
+    *((kind, name) for kind in _CHAINED for name in _CHAIN),
+    ("drift", "AR"),
+)
+
 
 def identification(dialogues: Dialogues) -> Table:
     """L1-IR, L2-IR^p, JIR and AR per sample set (Table 13)."""
-    chained: tuple[Kind, ...] = ("chain", "joint")
-    columns = [(kind, name) for kind in chained for name in _CHAIN if dialogues.has(_PROTOCOL[name], kind)]
-    if dialogues.has("f", "drift"):
-        columns.append(("drift", "AR"))
+    columns: list[tuple[Kind, str]] = [(kind, name) for kind, name in _TABLE_13 if dialogues.has(_PROTOCOL[name], kind)]
     return Table(
         key="identification",
         title="Chain-layer identification and ask rates (%)",
@@ -31,7 +34,8 @@ def identification(dialogues: Dialogues) -> Table:
             [model or "all", *(_rate(dialogues, name, model, kind) for kind, name in columns)]
             for model in dialogues.models
         ],
-        note="L2-IRp under the p-protocol, whose primed exchange counts for nothing; all others under the f-protocol.",
+        note="L2-IRp under the p-protocol, whose primed exchange counts for nothing; all others under the f-protocol. "
+        f"{sizes(dialogues, [(kind, '', ALL) for kind in dialogues.taken('f')])}",
     )
 
 

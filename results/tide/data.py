@@ -30,8 +30,7 @@ def composition(plan: Plan) -> Table:
             counts[getattr(each, name)] += each.count
         whole = sum(counts.values())
         title = "set" if name == "kind" else name
-        found = [value for value in values if counts[value]]
-        rows += [[title, value, counts[value], round(100 * counts[value] / whole, 4)] for value in found]
+        rows.extend([title, v, counts[v], round(100 * counts[v] / whole, 4)] for v in values if counts[v])
     return Table(
         key="composition",
         title="The samples",

@@ -95,6 +95,14 @@ class Dialogues:
         """Return whether all of these sample sets were planned under `protocol`."""
         return all(any((p, k) == (protocol, kind) for _, p, k in self.cells) for kind in kinds)
 
+    def taken(self, protocol: Protocol, kinds: Sequence[Kind] = KINDS) -> list[Kind]:
+        """Return those of the sample sets that were planned under `protocol`."""
+        return [kind for kind in kinds if self.has(protocol, kind)]
+
+    def of(self, part: Part) -> list[DialogueRecord]:
+        """Return the records of a part."""
+        return [self.records[row] for row in part.rows.tolist()]
+
     def groups(self, name: str, order: Sequence[str]) -> list[str]:
         """Return the values of a property of triplets that are planned, in the order given."""
         present = {getattr(planned, name) for planned in self.plan.samples}

@@ -11,7 +11,7 @@ from ...datasets.tide.record import DialogueRecord
 from ...datasets.tide.samples import Kind
 from ..statistics import holm
 from ..table import Cell, Difference, Table
-from .accuracy import SET_NAMES, by_subtype, rate_of
+from .accuracy import SET_NAMES, by_subtype, rate_of, sizes
 from .dialogues import Dialogues
 
 KINDS: Final[tuple[Kind, ...]] = ("drift", "joint")
@@ -38,7 +38,8 @@ def handling(dialogues: Dialogues) -> Table:
             ]
             for model in dialogues.models
         ],
-        note="DRA does not ask for a right first query. A missing or unparsable query is not recognised. f-protocol.",
+        note="DRA does not ask for a right first query. A missing or unparsable query is not recognised. f-protocol. "
+        f"{sizes(dialogues, groups)}",
     )
 
 
@@ -100,7 +101,7 @@ def error_propagation(dialogues: Dialogues) -> Table:
     for kind in _present(dialogues):
         for model in dialogues.models:
             part = dialogues.part(model, "f", kind)
-            counts = Counter(_state(dialogues.records[row]) for row in part.rows.tolist())
+            counts = Counter(map(_state, dialogues.of(part)))
             rows.append(
                 [
                     SET_NAMES[kind],
@@ -123,7 +124,7 @@ def error_propagation(dialogues: Dialogues) -> Table:
 
 
 def _present(dialogues: Dialogues) -> list[Kind]:
-    return [kind for kind in KINDS if dialogues.has("f", kind)]
+    return dialogues.taken("f", KINDS)
 
 
 def _state(record: DialogueRecord) -> tuple[bool, bool, bool]:

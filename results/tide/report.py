@@ -40,7 +40,7 @@ def report(runs: Sequence[RunFolder]) -> Report:
 
 def tables(dialogues: Dialogues) -> Iterator[Table]:
     """Yield every table of the scored dialogues that the plan allows, in the order in which they are read."""
-    planned = {kind for _, protocol, kind in dialogues.cells if protocol == "f"}
+    planned: set[Kind] = {kind for _, protocol, kind in dialogues.cells if protocol == "f"}
     yield accuracy.completeness(dialogues)
     if any(kind != "drift" for _, _, kind in dialogues.cells):
         yield chain.identification(dialogues)
@@ -60,16 +60,28 @@ def _drifts(planned: set[Kind]) -> bool:
     return bool(planned & {"drift", "joint"})
 
 
+def _both_drifts(planned: set[Kind]) -> bool:
+    return planned >= {"drift", "joint"}
+
+
+def _all(planned: set[Kind]) -> bool:
+    return planned >= set(KINDS)
+
+
+def _chains(planned: set[Kind]) -> bool:
+    return "chain" in planned
+
+
 _FULL: Sequence[tuple[Callable[[set[Kind]], bool], Callable[[Dialogues], Table]]] = (
     (bool, accuracy.dea),
     (_drifts, drift.handling),
     (_drifts, drift.gap),
-    ({"drift", "joint"}.issubset, drift.drift_to_joint),
-    (set(KINDS).issubset, interaction.joint_against_product),
+    (_both_drifts, drift.drift_to_joint),
+    (_all, interaction.joint_against_product),
     (_drifts, drift.error_propagation),
     (bool, partial(accuracy.dea_by, name="tier")),
     (bool, partial(accuracy.dea_by, name="verdict")),
-    ({"chain"}.issubset, chain.identification_by_verdict),
+    (_chains, chain.identification_by_verdict),
     (bool, accuracy.comparisons),
 )
 """The tables of the f-protocol, each with what it needs of the sample sets that were planned."""

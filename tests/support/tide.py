@@ -6,6 +6,7 @@ import random
 import sqlite3
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 
@@ -75,3 +76,19 @@ class DirectContext:
 
     def branch(self, name: str) -> DirectContext:
         raise NotImplementedError
+
+
+def one_by_one(*answers: Answer | str) -> Speaker:
+    """Return a speaker that gives these answers one after another, and again from the first."""
+    left = cycle(answers)
+
+    def speak(messages: Sequence[Message]) -> Answer | str:
+        return next(left)
+
+    return speak
+
+
+def scripted(*answers: str) -> Speaker:
+    """Return a speaker that gives these answers one after another, then nothing."""
+    left = iter(answers)
+    return lambda _: next(left, "")
