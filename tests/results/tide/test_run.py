@@ -1,0 +1,150 @@
+"""A whole run through the command line: a model in the user's place, killed without warning, resumed, and reported."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from turntide.engine.cli import main
+from turntide.engine.journal import scan
+from turntide.engine.manifest import Manifest
+
+TURNTIDE = [sys.executable, "-m", "turntide.engine.cli"]
+RUN = [
+    "run", "tide", "--model", "sim/tide-perfect", "--model", "sim/tide-asks-second-first", "--user-model",
+    "sim/tide-user", "--limit", "9", "--concurrency", "4", "--sql-workers", "1",
+]  # fmt: skip
+
+
+def _killed(folder: Path, words: list[str], answers: int) -> None:
+    """Start a run and kill it as soon as it has that many answers."""
+    process = subprocess.Popen([*TURNTIDE, *words], cwd=folder, stdout=-1, stderr=-1)
+    journal = folder / "run" / "journal.jsonl"
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline and process.poll() is None:
+        if journal.exists() and journal.read_bytes().count(b'"k":"answer"') >= answers:
+            break
+        time.sleep(0.01)
+    assert process.poll() is None, process.communicate()
+    process.send_signal(signal.SIGKILL)
+    process.communicate()
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """One run that was killed on the way and resumed, and one that was not."""
+    folder = tmp_path_factory.mktemp("tide")
+    slow = {**os.environ, "TURNTIDE_SIM_BASE_URL": ""}
+    _killed(folder, [*RUN, "--out", "run"], 40)
+    for name in ("run", "calm"):
+        ran = subprocess.run(
+            [*TURNTIDE, *RUN, "--out", name], cwd=folder, env=slow, capture_output=True, text=True, check=False
+        )
+        assert ran.returncode == 0, ran.stderr
+        assert "complete: 30 of 30" in ran.stdout
+    return folder / "run", folder / "calm"
+
+
+def _report(folder: Path, capsys: pytest.CaptureFixture[str]) -> str:
+    assert main(["report", str(folder), "--json"]) == 0
+    return capsys.readouterr().out
+
+
+def test_a_killed_and_resumed_run_reports_what_a_calm_one_does(
+    runs: tuple[Path, Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    broken, calm = (_report(folder, capsys) for folder in runs)
+    assert broken == calm
+    tables = {table["key"]: table for table in json.loads(calm)["report"]["tables"]}
+    first = dict(zip(tables["dea"]["columns"], tables["dea"]["rows"][0], strict=True))
+    assert first["model"] == "sim/tide-perfect"
+    assert {cell["value"] for cell in tables["dea"]["rows"][0][1:] if cell["scored"]} == {1.0}
+
+
+def test_every_dialogue_ended_once_and_no_answer_was_paid_twice(runs: tuple[Path, Path]) -> None:
+    lines = list(scan(runs[0] / "journal.jsonl"))
+    ends = [line["u"] for line in lines if line["k"] == "end"]
+    assert len(ends) == len(set(ends)) == 30
+    records = [line["u"] for line in lines if line["k"] == "record"]
+    assert sorted(records) == sorted(ends)
+    places = [(line["u"], line["s"]) for line in lines if line["k"] == "answer"]
+    assert len(places) == len(set(places))
+
+
+def test_the_users_model_is_part_of_the_identity_and_of_the_bill(
+    runs: tuple[Path, Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    identity = Manifest.load(runs[1]).identity
+    assert identity["auxiliary"] == [{"label": "user", "id": "sim/tide-user", "options": {}}]
+    tables = {table["key"]: table for table in json.loads(_report(runs[1], capsys))["report"]["tables"]}
+    assert {row[0] for row in tables["cost"]["rows"]} == {"sim/tide-perfect", "sim/tide-asks-second-first", "user"}
+    assert [row[0] for row in tables["models"]["rows"]][-1] == "user"
+    assert sum(row[9] for row in tables["router"]["rows"]) == 0
+
+
+def test_another_user_is_another_run(runs: tuple[Path, Path], capsys: pytest.CaptureFixture[str]) -> None:
+    words = [word for word in RUN if word not in ("--user-model", "sim/tide-user")]
+    assert main([*words, "--out", str(runs[1])]) == 2
+    assert "auxiliary" in capsys.readouterr().err
+
+
+def test_the_check_scores_the_rules_and_a_model_with_intervals(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["tide", "check-simulator", "--json"]) == 0
+    by_rules = json.loads(capsys.readouterr().out)["tables"]
+    words = ["tide", "check-simulator", "--user-model", "sim/tide-user", "--out", str(tmp_path / "check")]
+    assert main([*words, "--json"]) == 0
+    by_model = json.loads(capsys.readouterr().out)
+    accuracy, confusion = by_rules
+    assert list(accuracy["columns"][1:4]) == ["Una", "Amb", "Loc"]
+    assert all(cell["scored"] >= 60 and cell["low"] < cell["value"] < cell["high"] for cell in accuracy["rows"][0][1:4])
+    assert sum(sum(row[1:]) for row in confusion["rows"]) == accuracy["rows"][0][-1]["scored"]
+    assert by_model["tables"][0]["rows"][0][1:] == accuracy["rows"][0][1:]
+    assert "SIMULATED" in by_model["marks"]
+    assert main(["report", str(tmp_path / "check")]) == 0
+    assert "Router accuracy" in capsys.readouterr().out
+
+
+BAD = [
+    (["run", "tide", "--model", "sim/tide-perfect", "--protocol", "g"], "'g' is none of f, p"),
+    (["run", "tide", "--model", "sim/tide-perfect", "--set", "chain,all"], "'all' is none of chain, drift, joint"),
+    (["run", "tide", "--model", "sim/tide-perfect", "--samples", "x.json"], "--data DIR"),
+    (["run", "tide", "--model", "sim/tide-perfect", "--user-model", "gpt"], "--user-model is rules or provider/model"),
+    (["run", "tide", "--model", "sim/tide-perfect", "--user-model", "nope/x"], "unknown adapter 'nope'"),
+    (["run", "tide", "--model", "sim/tide-perfect", "--set", "drift", "--protocol", "p"], "nothing to run"),
+    (["tide", "check-simulator", "--user-model", "gpt"], "is not provider/model"),
+]
+
+
+@pytest.mark.parametrize(("words", "said"), BAD, ids=[" ".join(words[4:]) for words, _ in BAD])
+def test_bad_input_says_what_to_do(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], words: list[str], said: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    try:
+        code = main(words)
+    except SystemExit as ended:
+        code = ended.code
+    shown = capsys.readouterr()
+    assert code == 2
+    assert said in shown.err + shown.out
+
+
+def test_a_dry_run_counts_the_questions_to_the_user_apart(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    words = ["run", "tide", "--model", "sim/tide-perfect", "--user-model", "sim/tide-user", "--limit", "3"]
+    assert main([*words, "--dry-run", "--json"]) == 0
+    models = json.loads(capsys.readouterr().out)["models"]
+    # f: 3 + 2 + 4 turns of a chain-only, drift-only and joint sample; p: 2 + 3. Each question is routed and answered.
+    assert models["sim/tide-perfect"]["calls"] == 14
+    assert models["user"]["calls"] == 2 * (2 + 2 + 1 + 1)
+    assert (models["sim/tide-perfect"]["dialogues"], models["user"]["dialogues"]) == (5, 0)
