@@ -7,16 +7,14 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ...adapters.base import Json
-from ...datasets.tide.simulator.probes import probes
-from ...datasets.tide.simulator.rules import NAME, route
+from ...datasets.tide.simulator.rules import NAME
+from ...engine.choices import resolved
 from ...engine.cli.arguments import model_id
 from ...engine.cli.run import add_settings, given_settings
 from ...engine.spec import Spec, checked
-from ..text import render
-from .simulator import Decisions, tables
 
 if TYPE_CHECKING:
+    from ...adapters.base import Json
     from ...engine.benchmark import Subparsers
 
 
@@ -40,14 +38,22 @@ def add_commands(commands: Subparsers) -> None:
 def check_simulator(args: argparse.Namespace) -> int:
     """Print accuracy and confusion; return the exit code of the run, if the router is a model."""
     if args.user_model == NAME:
-        found = [Decisions(NAME, {probe.id: route(probe.situation).aim for probe in probes()})]
-        shown = list(tables(found))
-        as_json: Json = {"tables": [table.to_json() for table in shown]}
-        print(json.dumps(as_json) if args.json else render(shown).rstrip("\n"))
+        print(_rules(as_json=args.json))
         return 0
     from ...engine.cli.launch import launch
 
     return launch(_spec(args), say=lambda summary: _report(summary.folder, as_json=args.json))
+
+
+def _rules(*, as_json: bool) -> str:
+    from ...datasets.tide.simulator.probes import probes
+    from ...datasets.tide.simulator.rules import route
+    from ..text import render
+    from .simulator import Decisions, tables
+
+    found = [Decisions(NAME, {probe.id: route(probe.situation).aim for probe in probes()})]
+    shown: Json = {"tables": [table.to_json() for table in tables(found)]}
+    return json.dumps(shown) if as_json else render(tables(found)).rstrip("\n")
 
 
 def _report(folder: Path, *, as_json: bool) -> str:
@@ -68,7 +74,7 @@ def _spec(args: argparse.Namespace) -> Spec:
         "settings": given_settings(args),
         "out": args.out,
     }
-    return checked(asked, Spec, "check-simulator")
+    return resolved(checked(asked, Spec, "check-simulator"))
 
 
 def _router(text: str) -> str:
