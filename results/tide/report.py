@@ -108,6 +108,9 @@ def _marks(runs: Sequence[RunFolder], sweep: Sweep) -> Iterator[tuple[str, str]]
         parts = ["the triplets are ours, not the authors'"] if sweep.dialogues.plan.synthetic else []
         parts += [f"generated look-alikes stand in for {', '.join(synthetic)}"] if synthetic else []
         yield "SYNTHETIC", "; ".join(parts)
+    if sweep.tainted:
+        changed = ", ".join(sweep.tainted)
+        yield "TAINTED", f"the databases {changed} changed while a run used them; its scores cannot be trusted"
     done, planned = len(sweep.dialogues.records), sweep.dialogues.planned
     if done < planned:
         faults = len(sweep.dialogues.faults)

@@ -27,7 +27,7 @@ class Sweep:
     """What one or more run folders hold together.
 
     `spent` is by agent and protocol, the auxiliary model's share under its own label. `returned` counts answers by
-    label and the id that came back.
+    label and the id that came back; `tainted` are databases that changed while a run used them.
     """
 
     models: tuple[ModelIdentity, ...]
@@ -35,6 +35,7 @@ class Sweep:
     dialogues: Dialogues
     spent: dict[Place, Spent]
     returned: dict[str, Counter[str]]
+    tainted: tuple[str, ...] = ()
 
 
 def read_sweep(runs: Sequence[RunFolder]) -> Sweep:
@@ -55,7 +56,8 @@ def read_sweep(runs: Sequence[RunFolder]) -> Sweep:
     )
     cells = frozenset(cell for run in runs for cell in _cells(run))
     dialogues = Dialogues(plan, labels, cells, runs[0].identity["repeats"], records)
-    return Sweep(models, auxiliary, dialogues, reading.in_plan_order(), reading.returned)
+    spent, tainted = reading.in_plan_order(), tuple(sorted(reading.tainted))
+    return Sweep(models, auxiliary, dialogues, spent, reading.returned, tainted)
 
 
 def plan_of(run: RunFolder) -> Plan:
@@ -71,6 +73,7 @@ class _Reading:
     spent: dict[Place, Spent] = field(default_factory=dict[Place, Spent])
     returned: dict[str, Counter[str]] = field(init=False)
     asked: dict[Any, str] = field(default_factory=dict[Any, str])
+    tainted: set[str] = field(default_factory=set[str])
 
     def __post_init__(self) -> None:
         self.returned = {label: Counter[str]() for label in self.labels}
@@ -90,6 +93,8 @@ class _Reading:
                         if home is not run:
                             raise _twice(line["u"], home, run)
                         yield read_record(line["fields"])
+                    case "tainted":
+                        self.tainted.update(line["databases"])
                     case _:
                         pass
 
