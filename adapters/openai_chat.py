@@ -105,9 +105,7 @@ def _option(name: str, value: Json, max_tokens_field: str) -> dict[str, Json]:
         case "thinking":  # DeepSeek's switch, "enabled" or "disabled"
             return {"thinking": {"type": value}}
         case "json_schema":
-            # Models write the members in the schema's own order, so that this object alone is not sorted.
-            schema: dict[str, Json] = {"name": "answer", "schema": value, "strict": True}
-            return {"response_format": {"type": "json_schema", "json_schema": schema}}
+            return {"response_format": schema_format(value)}
         case "extra" if isinstance(value, dict):
             return as_object(canonical(value))
         case _:
@@ -115,6 +113,14 @@ def _option(name: str, value: Json, max_tokens_field: str) -> dict[str, Json]:
                 f"chat completions have no option `{name}`; what a host takes beyond the usual goes into the "
                 "table `extra`."
             )
+
+
+def schema_format(schema: Json) -> dict[str, Json]:
+    """Return the `response_format` that holds an answer to `schema`.
+
+    Models write the members in the schema's own order, so that this object alone is not sorted.
+    """
+    return {"type": "json_schema", "json_schema": {"name": "answer", "schema": schema, "strict": True}}
 
 
 def _read_choice(reply: WireReply, body: dict[str, Json]) -> Reply:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from .base import (
     Answer,
@@ -26,6 +26,7 @@ from .base import (
 )
 from .errors import malformed, opened
 from .headers import bearer, rate_hints, retry_after
+from .openai_chat import schema_format
 from .wirejson import as_count, as_list, as_object, as_text, by_name, canonical, encode, merge
 
 _CUTS: dict[str, Finish] = {"max_output_tokens": "length", "content_filter": "refused"}
@@ -33,8 +34,14 @@ _CUTS: dict[str, Finish] = {"max_output_tokens": "length", "content_filter": "re
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpenAIResponses:
-    """Responses as pure functions over bytes. `clock` gives Unix seconds, for dates in `retry-after`."""
+    """Responses as pure functions over bytes.
 
+    `copied` is for hosts that copied the format as llama.cpp's server did: that one looks for a schema where chat
+    completions have it, and calls a response `completed` that it cut at its limit. `clock` gives Unix seconds, for
+    dates in `retry-after`.
+    """
+
+    copied: bool = False
     clock: Callable[[], float] = time.time
 
     def build(self, question: Question) -> WireRequest:
@@ -45,10 +52,16 @@ class OpenAIResponses:
             "model": question.model,
             "store": False,
             "input": [
-                {"role": system if message.role == "system" else message.role, "content": message.content}
+                {
+                    "type": "message",  # may be left out at OpenAI; llama.cpp refuses an earlier answer without it
+                    "role": system if message.role == "system" else message.role,
+                    "content": message.content,
+                }
                 for message in question.messages
             ],
         }
+        if self.copied and "json_schema" in options:
+            fields["response_format"] = schema_format(options["json_schema"])
         for name in sorted(options):
             merge(fields, _option(name, options[name]))
         return WireRequest(path="/responses", body=encode(by_name(fields)))
@@ -60,7 +73,10 @@ class OpenAIResponses:
     def read(self, reply: WireReply, question: Question) -> Reply:
         """Classify a complete reply; never raises, whatever the body holds."""
         body = opened(reply, retry_after(reply.headers, self.clock()))
-        return _read_response(reply, body) if isinstance(body, dict) else body
+        if not isinstance(body, dict):
+            return body
+        answer = _read_response(reply, body)
+        return _cut_at_limit(answer, question) if self.copied else answer
 
     def hints(self, reply: WireReply) -> tuple[LimitHint, ...]:
         """Return what the `x-ratelimit-*` headers say of requests and tokens."""
@@ -111,6 +127,14 @@ def _read_response(reply: WireReply, body: dict[str, Json]) -> Reply:
         reasoning=_read_reasoning(items),
         detail=refusal or (reason if reason == "content_filter" else ""),
     )
+
+
+def _cut_at_limit(answer: Reply, question: Question) -> Reply:
+    """Return a whole answer as a cut one when it is as long as the question allowed."""
+    limit = question.options.get("max_tokens")
+    if not isinstance(answer, Answer) or answer.usage is None or not isinstance(limit, int):
+        return answer
+    return replace(answer, finish="length") if answer.usage.output_tokens >= limit else answer
 
 
 def _read_reasoning(items: list[dict[str, Json]]) -> str:

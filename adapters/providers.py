@@ -106,9 +106,14 @@ compatible = Provider(
 local = Provider(
     name="local",
     wire=_PLAIN_CHAT,
-    formats={"chat": _PLAIN_CHAT, "responses": _RESPONSES, "anthropic": AnthropicMessages(root="")},
+    formats={
+        "chat": _PLAIN_CHAT,
+        "responses": OpenAIResponses(copied=True),
+        "anthropic": AnthropicMessages(root="", schemas=False),
+    },
     key_variables=("TURNTIDE_LOCAL_API_KEY",),
     url_variables=("TURNTIDE_LOCAL_BASE_URL",),
+    in_flight_variables=("TURNTIDE_LOCAL_IN_FLIGHT",),
     free=True,
 )
 """A server of one's own (vLLM, llama.cpp, Ollama): free, and with a key only if it wants one. Its base URL ends with

@@ -1,7 +1,8 @@
 """JSON as it really travels: orjson where it can, the standard library for what orjson refuses.
 
 orjson raises on a lone surrogate, on integers over 64 bits and on NaN. A model can write the first in the middle of a
-good answer (half an emoji at a cut), and such an answer was paid for: it must not pass for a broken reply.
+good answer (half an emoji at a cut), and such an answer was paid for: it must not pass for a broken reply. Nor may it
+break the next question, which quotes it: servers refuse a body that holds half a character, even as an escape.
 """
 
 from __future__ import annotations
@@ -15,11 +16,12 @@ from .base import ConfigurationError, Json
 
 
 def encode(value: Json) -> bytes:
-    """Return `value` as JSON in the order of its keys; lone surrogates are written as escapes."""
+    """Return `value` as JSON in the order of its keys; U+FFFD stands for a lone surrogate, as in any decoder."""
     try:
         return orjson.dumps(value)
     except TypeError:
-        return json.dumps(value, separators=(",", ":")).encode("ascii")
+        text = json.dumps(value, separators=(",", ":"), ensure_ascii=False)
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace").encode()
 
 
 def decode(data: bytes) -> Json:

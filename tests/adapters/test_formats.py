@@ -73,8 +73,8 @@ def test_a_question_to_responses_carries_its_whole_chat_and_is_not_stored() -> N
     request = FORMATS["openai_responses"].build(QUESTION)
     assert request.path == "/responses"
     assert request.body == (
-        b'{"input":[{"role":"system","content":"Write SQL."},{"role":"user","content":"How many?"}],"model":"m",'
-        b'"store":false}'
+        b'{"input":[{"type":"message","role":"system","content":"Write SQL."},'
+        b'{"type":"message","role":"user","content":"How many?"}],"model":"m","store":false}'
     )
 
 
@@ -91,6 +91,29 @@ def test_every_option_of_responses_has_its_field() -> None:
     assert sent["reasoning"] == {"effort": "low", "summary": "auto"}
     assert sent["text"] == {"format": {"type": "json_schema", "name": "answer", "schema": SCHEMA, "strict": True}}
     assert sent["input"][0]["role"] == "developer"
+
+
+def test_a_copy_of_responses_is_asked_for_a_schema_in_both_places_and_cuts_at_the_limit_without_a_word() -> None:
+    wire = OpenAIResponses(copied=True)
+    question = Question(model="m", messages=QUESTION.messages, options={"max_tokens": 2, "json_schema": SCHEMA})
+    sent = json.loads(wire.build(question).body)
+    assert sent["response_format"]["json_schema"]["schema"] == sent["text"]["format"]["schema"] == SCHEMA
+    for tokens, finish in ((1, "stop"), (2, "length")):
+        body = {
+            "status": "completed",
+            "model": "m",
+            "output": [{"type": "message", "content": [{"type": "output_text", "text": "a b"}]}],
+            "usage": {"input_tokens": 9, "output_tokens": tokens},
+        }
+        read = wire.read(WireReply(200, {}, json.dumps(body).encode()), question)
+        assert isinstance(read, Answer)
+        assert (read.text, read.finish) == ("a b", finish)
+
+
+def test_a_host_that_passes_over_schemas_is_not_sent_one() -> None:
+    question = Question(model="m", messages=QUESTION.messages, options={"max_tokens": 2, "json_schema": SCHEMA})
+    with pytest.raises(ConfigurationError, match="takes no `json_schema`"):
+        AnthropicMessages(schemas=False).build(question)
 
 
 def test_a_question_to_anthropic_has_its_system_text_apart() -> None:
@@ -205,7 +228,9 @@ def test_equal_questions_give_equal_bytes_whatever_the_text(name: str, text: str
         for keys in (order, sorted(order))
     )
     assert first == second
-    assert text in _strings(json.loads(first.body))
+    # U+FFFD stands for half a character: no server takes one, even as an escape.
+    whole = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    assert whole in _strings(json.loads(first.body))
 
 
 def _strings(value: Any) -> list[str]:

@@ -60,6 +60,15 @@ def test_an_account_takes_key_and_url_from_the_environment_without_stray_white_s
     assert providers.openai.account({"OPENAI_API_KEY": "k"}).base_url == "https://api.openai.com/v1"
 
 
+def test_how_much_a_host_works_on_at_once_may_be_told() -> None:
+    url = {"TURNTIDE_LOCAL_BASE_URL": "http://127.0.0.1:1/v1"}
+    assert providers.local.account(url).in_flight is None
+    assert providers.local.account({**url, "TURNTIDE_LOCAL_IN_FLIGHT": "4"}).in_flight == 4
+    for told in ("0", "-1", "many"):
+        with pytest.raises(ConfigurationError, match=f"TURNTIDE_LOCAL_IN_FLIGHT is a number of calls.*{told}"):
+            providers.local.account({**url, "TURNTIDE_LOCAL_IN_FLIGHT": told})
+
+
 @pytest.mark.parametrize(
     ("provider", "environ", "says"),
     [
