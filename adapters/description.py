@@ -18,7 +18,7 @@ def describe(model: str, options: Mapping[str, Json]) -> str:
     For example "adaptive thinking, effort medium; temperature not sent; max_tokens 16,000". What was left to the
     provider is marked so, with its documented default.
     """
-    parts = [_reasoning(options, capability(model))]
+    parts = [reasoning(model, options)]
     temperature = options.get("temperature")
     parts.append("temperature not sent" if temperature is None else f"temperature {temperature}")
     if isinstance(limit := options.get("max_tokens"), int):
@@ -29,7 +29,9 @@ def describe(model: str, options: Mapping[str, Json]) -> str:
     return "; ".join(parts)
 
 
-def _reasoning(options: Mapping[str, Json], known: Capability | None) -> str:
+def reasoning(model: str, options: Mapping[str, Json]) -> str:
+    """Return how `provider/model` reasons under these options: the part of `describe` that stands beside scores."""
+    known = capability(model)
     thinking, effort = _thinking(options), options.get("reasoning_effort")
     if thinking:
         return f"{thinking}, effort {effort}" if effort else thinking

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final
+from urllib.parse import urlsplit, urlunsplit
 
 from .base import Answer, Reply, Secret, WireReply
 
@@ -18,6 +19,12 @@ def redact(text: str, key: Secret) -> str:
     """Return `text` with every occurrence of the key masked."""
     secret = key.reveal()
     return text.replace(secret, MASK) if len(secret) >= SHORTEST else text
+
+
+def public_url(url: str) -> str:
+    """Return a base URL without the name, password or query that a user may have put into it."""
+    parts = urlsplit(url)
+    return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
 
 
 def redact_reply(reply: WireReply, key: Secret) -> WireReply:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import random
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import partial
 from typing import Final, NamedTuple
 
-from ..adapters.base import Answer, Fatal, Fault, Json, Question, Reply, TransportFault, WireReply, WireRequest
-from ..adapters.redaction import redact, redact_read, redact_reply
+from ..adapters.base import Answer, Fatal, Fault, Json, Question, Reply, WireRequest
 from .errors import Diverged, Unfinished
+from .exchange import exchange
 from .journal import Journal, Key
 from .ledger import Ledger, answer_line, answer_of, fail_line, sent_line
 from .limits.clock import Clock
@@ -46,7 +46,10 @@ class Call:
 
 
 class Calls:
-    """Asks questions. One place, one retry layer; every attempt passes through `_attempt`."""
+    """Asks questions. One place, one retry layer; every attempt passes through `_attempt`.
+
+    An attempt may take `attempt_timeout` seconds, or what is `left()` of the run's time where that is less.
+    """
 
     def __init__(
         self,
@@ -59,6 +62,7 @@ class Calls:
         clock: Clock,
         progress: Progress,
         sleep: Sleep,
+        left: Callable[[], float] | None = None,
         seed: Seed | None = None,
     ) -> None:
         self._journal = journal
@@ -69,6 +73,7 @@ class Calls:
         self._clock = clock
         self._progress = progress
         self._sleep = sleep
+        self._left = left
         self._seed = seed
         self._jitter = random.Random()
 
@@ -114,7 +119,7 @@ class Calls:
     async def _attempt(self, call: Call) -> Answer:
         route = call.route
         if route.stopped:
-            raise Unfinished("model", route.stopped.message)
+            raise Unfinished(route.stopped.why, route.stopped.message)
         size, options = len(call.wire.body), call.question.options
         hold = Reservation(route.tokens(size, options), route.worst_case(size, options))
         asked = self._clock()
@@ -148,19 +153,17 @@ class Calls:
 
     async def _exchange(self, call: Call) -> Reply:
         route = call.route
-        headers = (
-            *route.provider.wire.authorize(route.account.key),
-            ("idempotency-key", idempotency_key(self._run, call.key, call.digest)),
+        repeatable = (("idempotency-key", idempotency_key(self._run, call.key, call.digest)),)
+        deadline = self._deadline()
+        reply, hints = await exchange(
+            route.transport, route.provider, route.account, call.question, call.wire, deadline, repeatable
         )
-        try:
-            wired: WireReply = await route.transport.send(route.account, call.wire, headers, self._timeout)
-        except TransportFault as fault:
-            message = redact(fault.message, route.account.key)
-            return Fault(kind=fault.kind, message=message, paid=fault.phase == "sent")
-        # A host may quote the key that it was sent; nothing behind this line can show or journal it.
-        wired = redact_reply(wired, route.account.key)
-        route.turnstile.limits.hinted(route.provider.wire.hints(wired))
-        return redact_read(route.provider.wire.read(wired, call.question), route.account.key)
+        route.turnstile.limits.hinted(hints)
+        return reply
+
+    def _deadline(self) -> float:
+        """Return the seconds that an attempt may take from now; less than usual when the run must end before."""
+        return self._timeout if self._left is None else max(0.0, min(self._timeout, self._left()))
 
     def _settle(self, call: Call, hold: Reservation, reply: Reply, seconds: float) -> None:
         """Put what came into the journal's buffer and close the reservation. Never awaits."""
@@ -188,7 +191,7 @@ class Calls:
 
     def _push_back(self, route: Route, fault: Fault) -> Exception | Unfinished:
         if fault.retry_after is not None and fault.retry_after > self._retries.ceiling:
-            return route.stop(f"the server asks to wait {fault.retry_after:.0f} s ({fault.message})")
+            return route.stop(f"the server asks to wait {fault.retry_after:.0f} s ({fault.message})", "parked")
         if fault.kind in PUSH_BACKS:
             route.turnstile.limits.pushed_back(fault, self._retries.first * 2)
         return Again(fault)

@@ -13,11 +13,11 @@ from __future__ import annotations
 
 from typing import Literal
 
-Why = Literal["provider", "model", "budget", "draining", "crash", "disk", "infrastructure"]
-"""`provider`: retries ran out; `model`: its lane stopped (key, quota, not found); `budget`: the cap is reached;
-`draining`: the run is ending; `crash`: an error of the benchmark itself; `disk`: the journal cannot be
-written; `infrastructure`: a part
-of our own (a memory store, a worker) failed."""
+Why = Literal["provider", "model", "parked", "budget", "draining", "until", "crash", "disk", "infrastructure"]
+"""`provider`: retries ran out; `model`: its lane stopped (key, quota, not found); `parked`: its lane rests for this
+part (too many failed dialogues, or a server that asks for a long wait); `budget`: the cap is reached; `draining`: the
+run is ending; `until`: its time is over; `crash`: an error of the benchmark itself; `disk`: the journal cannot be
+written; `infrastructure`: a part of our own (a memory store, a worker) failed."""
 
 
 class RunError(Exception):

@@ -23,9 +23,11 @@ def began(planned: Mapping[str, int]) -> Line:
     return {"k": PART, "began": _now(), "planned": dict[str, Json](planned)}
 
 
-def ended(state: str, reasons: Iterable[str]) -> Line:
-    """Return the line of the part that ends now."""
-    return {"k": PART, "ended": _now(), "state": state, "reasons": [reason[:_LONGEST] for reason in reasons]}
+def ended(state: str, reasons: Iterable[str], models: Mapping[str, str] | None = None) -> Line:
+    """Return the line of the part that ends now; `models` says of each that is not done why it stopped."""
+    stopped: dict[str, Json] = {label: reason[:_LONGEST] for label, reason in (models or {}).items()}
+    line: Line = {"k": PART, "ended": _now(), "state": state, "reasons": [reason[:_LONGEST] for reason in reasons]}
+    return {**line, "models": stopped} if stopped else line
 
 
 def _now() -> str:

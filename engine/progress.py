@@ -6,6 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Final
 
 from ..adapters.base import Answer, Fatal, Fault
@@ -16,7 +17,10 @@ LINGER: Final = 0.005
 
 @dataclass(slots=True)
 class ModelProgress:
-    """One model's counts. `planned`, `done` and `running` are units; the rest are calls."""
+    """One model's counts. `planned`, `done` and `running` are units; the rest are calls.
+
+    `slowest` is the longest that an answer took on the wire, in seconds; `ended` is when the model's last lane ended.
+    """
 
     planned: int = 0
     done: int = 0
@@ -27,11 +31,13 @@ class ModelProgress:
     answers: int = 0
     sends: int = 0
     model_seconds: float = 0.0
+    slowest: float = 0.0
     input_tokens: int = 0
     output_tokens: int = 0
     retries: Counter[str] = field(default_factory=Counter[str])
     returned: Counter[str] = field(default_factory=Counter[str])
     last_failure: str = ""
+    ended: datetime | None = None
 
     def departs(self) -> None:
         """A call goes out."""
@@ -76,6 +82,7 @@ class Progress:
         counts = self.of(model)
         counts.answers += 1
         counts.model_seconds += seconds
+        counts.slowest = max(counts.slowest, seconds)
         counts.returned[answer.model] += 1
         if answer.usage:
             counts.input_tokens += answer.usage.input_tokens

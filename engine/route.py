@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import Final, Protocol
+from typing import Final, Literal, Protocol
 
 from ..adapters.base import Account, Json, Provider, Transport, Usage
 from ..adapters.prices import UnknownPrice
@@ -66,9 +66,9 @@ class Route:
         """Return the tokens to reserve for a call with this body: about four bytes a token, and what it may write."""
         return body_bytes / 4 + (longest_output(options) or _USUAL_OUTPUT)
 
-    def stop(self, message: str) -> Unfinished:
-        """Close this way for the rest of the run, once; the other models go on."""
+    def stop(self, message: str, why: Literal["model", "parked"] = "model") -> Unfinished:
+        """Close this way for the rest of this part of the run, once; the other models go on."""
         if self.stopped is None:
-            self.stopped = Unfinished("model", f"{self.label} stopped: {message}")
+            self.stopped = Unfinished(why, f"{self.label} {'stopped' if why == 'model' else why}: {message}")
             self.turnstile.reject(self.stopped, self.label)
-        return Unfinished("model", self.stopped.message)
+        return Unfinished(self.stopped.why, self.stopped.message)

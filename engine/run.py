@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 import os
 import traceback
-from collections.abc import AsyncGenerator, Callable, Mapping
-from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from collections import Counter
+from collections.abc import AsyncGenerator, Callable, Generator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
-from typing import Final, Literal
+from typing import Final
 
 import msgspec
 
@@ -34,46 +36,23 @@ from .retries import Retries
 from .routes import Routes, check_ways, open_routes
 from .scheduler import Scheduler
 from .seeding import Seed
-from .spec import ModelSpec, Spec
+from .spec import ModelSpec, Settings, Spec
+from .summary import NAME, Summary, summarise
 from .turnstile import Purse
 from .unit import Experiment, Unit
+from .until import Until
 
-State = Literal["complete", "incomplete", "budget", "interrupted", "failed", "unusable"]
-EXIT_CODES: Final[Mapping[State, int]] = {
-    "complete": 0,
-    "failed": 1,
-    "unusable": 2,
-    "incomplete": 3,
-    "budget": 4,
-    "interrupted": 130,
-}
-
-
-CLOSED: Final[Mapping[Why, State]] = {"budget": "budget", "draining": "interrupted"}
-"""What a run is called that was ended early; for any other reason it is incomplete."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Summary:
-    """How a run, or this part of it, ended. Amounts in USD."""
-
-    state: State
-    folder: Path
-    planned: int
-    done: int
-    known: Decimal
-    exposed: Decimal
-    reasons: tuple[str, ...] = ()
-
-    @property
-    def exit_code(self) -> int:
-        """The process's exit code: 0 complete, 1 internal, 2 unusable, 3 incomplete, 4 budget, 130 interrupted."""
-        return EXIT_CODES[self.state]
+FAILURES: Final[frozenset[Why]] = frozenset({"provider", "crash", "infrastructure"})
+"""Why a dialogue of a model that is still asked can fail: what `--max-errors` counts."""
 
 
 @dataclass(slots=True)
 class Live:
-    """What an observer of a running run may look at, and the switch that ends it."""
+    """What an observer of a running run may look at, and the switch that ends it.
+
+    `crashes` are the benchmark's own errors by their message, `broken` says why the run cannot be trusted or gone on
+    with.
+    """
 
     progress: Progress
     budget: Budget
@@ -81,6 +60,8 @@ class Live:
     closing: Closing
     folder: Path
     crashes: dict[str, str] = field(default_factory=dict[str, str])
+    broken: str = ""
+    began: datetime = field(default_factory=lambda: datetime.now(UTC))
 
 
 def identity(spec: Spec, experiment: Experiment) -> dict[str, Json]:
@@ -107,15 +88,17 @@ async def execute(
     folder: Path,
     observe: Callable[[Live], None] = lambda live: None,
     environ: Mapping[str, str] = os.environ,
+    until: Until | None = None,
 ) -> Summary:
     """Run `spec` in `folder` to its end, or to where it must stop; run again, it goes on from there.
 
-    `observe` is called once, when everything stands and nothing was sent; keys and base URLs come from `environ`.
+    `observe` is called once, when everything stands and nothing was sent; keys and base URLs come from `environ`; this
+    part of the run has ended by `until`.
     Raises ConfigurationError (the user can mend it) and RunError (the folder cannot be trusted, or the run has
     diverged).
     """
     await check_ways(spec, experiment.auxiliary, environ)
-    async with _open(spec, experiment, folder, environ) as (live, journal, executor, talk):
+    async with _open(spec, experiment, folder, environ, until) as (live, journal, executor, talk):
         observe(live)
         await live.closing.during(check_gold(tuple(experiment.references()), executor, live.progress))
         scheduler = Scheduler(experiment, journal, talk, live.progress, live.closing)
@@ -123,16 +106,17 @@ async def execute(
         try:
             await scheduler.run(windows, spec.repeats)
             await journal.durable()
+            await _check_databases(executor, journal)
         except* JournalStopped as group:
             live.closing.begin(Unfinished("disk", str(_first(group))))
         except* RunError as group:
+            live.broken = str(_first(group))
             raise _first(group) from None
         finally:
-            summary = _summary(live, folder)
-            with suppress(JournalStopped):  # a full disk takes no line more: this part stays without its end
+            summary = summarise(live)
+            with suppress(JournalStopped, OSError):  # a full disk takes nothing more: this part stays without its end
                 talk.end(summary)
                 await asyncio.shield(journal.durable())
-        await _check_databases(executor, journal)
     return summary
 
 
@@ -150,7 +134,7 @@ async def _check_databases(executor: SqlExecutor, journal: Journal) -> None:
 
 @asynccontextmanager
 async def _open(
-    spec: Spec, experiment: Experiment, folder: Path, environ: Mapping[str, str]
+    spec: Spec, experiment: Experiment, folder: Path, environ: Mapping[str, str], until: Until | None
 ) -> AsyncGenerator[tuple[Live, Journal, SqlExecutor, Dialogues]]:
     """Open everything a run stands on, in the order in which it can be refused; close it in reverse."""
     settings = spec.settings
@@ -179,6 +163,7 @@ async def _open(
             clock=loop_time,
             progress=progress,
             sleep=closing.sleep,
+            left=until.left if until else None,
             seed=Seed(Path(settings.seed_from)) if settings.seed_from else None,
         )
         door = Door(
@@ -186,40 +171,81 @@ async def _open(
         )
         live = Live(progress, budget, routes, closing, folder)
         _plan(spec, experiment, progress)
-        yield live, journal, executor, Dialogues(experiment, door, live)
+        if until:
+            stack.enter_context(_watching(until, live, settings))
+        yield live, journal, executor, Dialogues(experiment, door, live, settings.max_errors)
+
+
+@contextmanager
+def _watching(until: Until, live: Live, settings: Settings) -> Generator[None]:
+    """End the run in time: calls get twice what the slowest took to land, statements all that they may take."""
+
+    def lead() -> float:
+        slowest = max(counts.slowest for counts in live.progress.models.values())
+        return max(min(2 * slowest, settings.attempt_timeout), settings.sql_timeout)
+
+    watch = asyncio.create_task(until.watch(live.closing, lead))
+    try:
+        yield
+    finally:
+        watch.cancel()
 
 
 class Dialogues:
-    """Talks one unit through and writes its end. With the first one the part begins: a finished run stays as it is."""
+    """Talks one unit through and writes its end. With the first one the part begins: a finished run stays as it is.
 
-    def __init__(self, experiment: Experiment, door: Door, live: Live) -> None:
+    A model with `max_errors` failed dialogues in this part is parked: the others go on, and a resume tries it again.
+    """
+
+    def __init__(self, experiment: Experiment, door: Door, live: Live, max_errors: int | None) -> None:
         self._experiment = experiment
         self._door = door
         self._live = live
+        self._max_errors = max_errors
+        self._failed = Counter[str]()
         self._begun = False
 
     async def __call__(self, unit: Unit) -> None:
         """Run `unit`; Unfinished leaves it for the next part of the run."""
         if not self._begun:
             self._begun = True
+            (self._live.folder / NAME).unlink(missing_ok=True)
             planned = {label: counts.planned for label, counts in self._live.progress.models.items()}
             self._door.journal.append(began(planned))
         try:
             await self._experiment.dialogue(unit, UnitContext(unit, self._door))
         except Unfinished as stop:
-            if stop.why == "budget":
-                self._live.closing.begin(stop)
+            self._stopped(unit, stop)
             raise
         except RunError:
             raise
         except Exception as error:
-            raise self._crashed(unit, error) from None
+            crash = self._crashed(unit, error)
+            self._stopped(unit, crash)
+            raise crash from None
         self._door.journal.append({"k": "end", "u": unit.key, "m": unit.model})
 
     def end(self, summary: Summary) -> None:
-        """Write the end of the part, if it has begun."""
+        """Write the end of the part, if it has begun, and the summary, which a finished run keeps from its last part.
+
+        Raises JournalStopped and OSError.
+        """
+        if self._begun or summary.state != "complete" or not (summary.folder / NAME).exists():
+            summary.save()
         if self._begun:
-            self._door.journal.append(ended(summary.state, summary.reasons))
+            reasons = {label: model.reason for label, model in summary.models.items() if model.reason}
+            self._door.journal.append(ended(summary.state, summary.reasons, reasons))
+
+    def _stopped(self, unit: Unit, stop: Unfinished) -> None:
+        """Draw the consequences of an unfinished dialogue for the run and its model."""
+        if stop.why == "budget":
+            self._live.closing.begin(stop)
+        if stop.why not in FAILURES:
+            return
+        self._failed[unit.model] += 1
+        if self._max_errors and self._failed[unit.model] >= self._max_errors:
+            why = f"{self._max_errors:,} dialogues failed (--max-errors); the last one: {stop.message}"
+            self._door.routes[unit.model].stop(why, "parked")
 
     def _crashed(self, unit: Unit, error: Exception) -> Unfinished:
         """A benchmark's own bug ends its dialogue, not the run; each distinct one is kept with its traceback, once."""
@@ -242,43 +268,3 @@ def _first(group: BaseExceptionGroup[RunError]) -> RunError:
         error = error.exceptions[0]
     assert isinstance(error, RunError)
     return error
-
-
-def _summary(live: Live, folder: Path) -> Summary:
-    models = live.progress.models.values()
-    planned, done = sum(m.planned for m in models), sum(m.done for m in models)
-    return Summary(
-        state=_state(live, planned, done),
-        folder=folder,
-        planned=planned,
-        done=done,
-        known=live.budget.known,
-        exposed=live.budget.exposed,
-        reasons=tuple(_reasons(live)),
-    )
-
-
-def _state(live: Live, planned: int, done: int) -> State:
-    if live.crashes:
-        return "failed"
-    if done == planned:
-        return "complete"
-    closing = live.closing.reason
-    if closing:
-        return CLOSED.get(closing.why, "incomplete")
-    routes = live.routes.by_label.values()
-    never_answered = not any(route.answers for route in routes) and not live.progress.replayed
-    return "unusable" if never_answered and all(route.stopped for route in routes) else "incomplete"
-
-
-def _reasons(live: Live) -> list[str]:
-    reasons = [route.stopped.message for route in live.routes.by_label.values() if route.stopped]
-    if live.closing.reason:
-        reasons.append(live.closing.reason.message)
-    for label, counts in live.progress.models.items():
-        route = live.routes.by_label[label]
-        if counts.unfinished and counts.last_failure and not route.stopped:
-            where = f"{counts.last_failure} (at {route.account.base_url})"
-            reasons.append(f"{label}: {counts.unfinished:,} dialogues unfinished; the last failure was: {where}")
-    reasons.extend(live.crashes.values())
-    return reasons

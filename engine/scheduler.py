@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
+from datetime import UTC, datetime
 
 from .closing import Closing
 from .errors import Unfinished
@@ -42,9 +43,10 @@ class Scheduler:
             for lane in self._experiment.lanes(model, repeats):
                 await free.acquire()
                 if self._closing():
-                    return
+                    break
                 running.create_task(self._lane(lane, slots)).add_done_callback(lambda _: free.release())
                 await asyncio.sleep(0)
+        self._progress.of(model).ended = datetime.now(UTC)
 
     async def _lane(self, lane: Lane, slots: asyncio.Semaphore) -> None:
         """Run a lane's steps in order; a step with an unfinished unit ends it.

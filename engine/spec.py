@@ -40,8 +40,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     """What may change between two parts of a run, since it never enters a request.
 
     `max_cost` in USD; `concurrency`: dialogues at once per model; `in_flight`: calls on the wire per account; time-outs
-    in seconds; `retries`: after faults, the first after about `backoff` seconds; `sql_workers` 0: one per core;
-    `seed_from`: the folder of a run whose answers are taken over where the request is the same.
+    in seconds; `retries`: after faults, the first after about `backoff` seconds; `max_errors`: failed
+    dialogues after which a model is parked; `sql_workers` 0: one per core; `seed_from`: the folder of a run whose
+    answers are taken over where the request is the same.
     """
 
     max_cost: Annotated[str, msgspec.Meta(pattern=r"^\d{1,9}(\.\d{1,12})?$")] | None = None
@@ -51,6 +52,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     tpm: Rate | None = None
     attempt_timeout: Seconds = 300.0
     retries: NotNegative = 5
+    max_errors: Positive | None = None
     backoff: Seconds = 1.0
     sql_timeout: Seconds = 30.0
     sql_workers: Annotated[int, msgspec.Meta(ge=0, le=64)] = 0

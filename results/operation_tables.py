@@ -82,11 +82,14 @@ def _limits(operations: Operations) -> Table:
 
 
 def _parts(parts: list[Part]) -> Table:
-    rows: list[list[Cell]] = [[part.began, part.wall, part.state or "no end on record"] for part in parts]
     return Table(
         key="parts",
         title="Operations: processes that worked on the run",
-        columns=("began", "wall seconds", "ended"),
+        columns=("began", "wall seconds", "ended", "because"),
         labels=1,
-        rows=rows,
+        rows=[[part.began, part.wall, part.state or "no end on record", "; ".join(_because(part))] for part in parts],
     )
+
+
+def _because(part: Part) -> Iterator[str]:
+    return (reason.splitlines()[-1] for reason in part.reasons if reason)

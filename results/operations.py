@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final
@@ -94,12 +95,16 @@ class LimitChanges:
 
 @dataclass(slots=True)
 class Part:
-    """One process's work on the run; without `ended` it was killed, or is still at it. Times are UTC in ISO 8601."""
+    """One process's work on the run; without `ended` it was killed, or is still at it. Times are UTC in ISO 8601.
+
+    `reasons` are why it ended before the plan was done; `models` says so of each model.
+    """
 
     began: str
     ended: str | None = None
     state: str = ""
     reasons: tuple[str, ...] = ()
+    models: Mapping[str, str] = field(default_factory=dict[str, str])
 
     @property
     def wall(self) -> float | None:
@@ -116,6 +121,7 @@ class Part:
             "wall_seconds": self.wall,
             "state": self.state,
             "reasons": list(self.reasons),
+            "models": dict(self.models),
         }
 
 
@@ -194,6 +200,7 @@ class Operations:
         elif self.parts:
             last = self.parts[-1]
             last.ended, last.state, last.reasons = line["ended"], line["state"], tuple(line["reasons"])
+            last.models = line.get("models", {})
 
     def _asker(self, line: Fields) -> ModelOperations:
         label = self._asked.pop((key_of(line), line["n"]), None)

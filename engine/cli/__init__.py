@@ -29,6 +29,7 @@ COMMANDS: Final[dict[str, Command]] = {
     "demo": Command("demo", "the whole 25-cell sweep on synthetic data with simulated models"),
     "run": Command("run", "run a benchmark, or go on with a run"),
     "resume": Command("resume", "go on with a run from its folder"),
+    "probe": Command("probe", "one tiny call that checks key, base URL, model, options, limits and price"),
     "status": Command("status", "how far a run is, from another terminal or afterwards"),
     "report": Command("report", "tables of one or more runs"),
     "data": Command("data", "build, list and check databases and benchmarks"),

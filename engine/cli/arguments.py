@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import re
 from collections.abc import Callable
+from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal, InvalidOperation
 
 
@@ -58,3 +59,35 @@ def model_id(text: str) -> str:
     if not re.fullmatch(r"[A-Za-z0-9_.-]+/\S+", text):
         raise argparse.ArgumentTypeError(f"{text!r} is not provider/model (for example openai/gpt-5-mini)")
     return text
+
+
+def moment(text: str) -> datetime:
+    """Convert HH:MM (its next occurrence on this machine's clock) or an ISO date and time to a moment in the future.
+
+    A moment without an offset is local time. One that the clock shows twice is the first to come; one that it skips is
+    what the clock shows then: 02:30 becomes 03:30.
+    """
+    now = datetime.now(UTC)
+    try:
+        if re.fullmatch(r"\d{1,2}:\d{2}", text):
+            return _next(time.fromisoformat(text.zfill(5)), now)
+        found = datetime.fromisoformat(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is neither a time (07:30) nor a date and time (2026-12-01T07:30)"
+        ) from None
+    if found.astimezone(UTC) <= now:
+        raise argparse.ArgumentTypeError(f"{text} has passed")
+    return found.astimezone(UTC)
+
+
+def _next(clock: time, now: datetime) -> datetime:
+    """Return the first moment after `now` at which the local clock shows `clock`."""
+    today = now.astimezone().date()
+    return min(at for days in range(3) for at in _shown(today + timedelta(days=days), clock) if at > now)
+
+
+def _shown(day: date, clock: time) -> list[datetime]:
+    """Return when the local clock shows `clock` on `day`: once, twice, or, where it is skipped, as if it were not."""
+    both = [datetime.combine(day, clock.replace(fold=fold)).astimezone(UTC) for fold in (0, 1)]
+    return [at for at in both if at.astimezone().time() == clock] or both[:1]

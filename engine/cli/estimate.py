@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
 from typing import Final
+
+import msgspec
 
 from ...adapters.base import Json, Message, Provider, Question, Usage
 from ...adapters.prices import Price, PriceTable
@@ -37,11 +40,26 @@ class Cell:
     low: Decimal = Decimal(0)
     high: Decimal = Decimal(0)
 
+    @property
+    def tokens(self) -> int:
+        """Tokens in and out."""
+        return self.input_tokens + self.output_tokens
+
+    @classmethod
+    def total(cls, cells: Iterable[Cell]) -> Cell:
+        """Return the sum of cells."""
+        total = cls()
+        for cell in cells:
+            for each in fields(cls):
+                setattr(total, each.name, getattr(total, each.name) + getattr(cell, each.name))
+        return total
+
 
 @dataclass(slots=True)
 class Estimate:
     """Cells by (model, labels), the longest ordered lane of each model in calls, and the models that have no price, or
     no bound on what they may write. `models` holds auxiliary ones too, which have calls and no dialogues of their own.
+    `accounts` are models that share limits: those of one provider, and each auxiliary one alone.
     """
 
     models: dict[str, ModelSpec] = field(default_factory=dict[str, ModelSpec])
@@ -49,6 +67,7 @@ class Estimate:
     unpriced: set[str] = field(default_factory=set[str])
     unbounded: set[str] = field(default_factory=set[str])
     lane: dict[str, int] = field(default_factory=dict[str, int])
+    accounts: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +92,9 @@ async def _estimate(spec: Spec) -> Estimate:
     async with benchmark_of(spec).open(spec.options, seed=spec.seed, limit=spec.limit) as experiment:
         auxiliary = resolved_auxiliary(spec, experiment.auxiliary)
         quotes = {model.name: _quote(spec, model, found) for model in (*spec.models, *auxiliary)}
+        for model in spec.models:
+            found.accounts.setdefault(quotes[model.name].provider.name, []).append(model.name)
+        found.accounts |= {model.name: [model.name] for model in auxiliary}
         for model in spec.models:
             await _measure(spec, model, experiment, found, quotes)
     return found
@@ -129,18 +151,66 @@ def wall_seconds(calls: int, tokens: int, lane: int, model: ModelSpec, settings:
     )
 
 
-def _totals(spec: Spec, found: Estimate) -> dict[str, tuple[Cell, float]]:
-    totals: dict[str, tuple[Cell, float]] = {}
+@dataclass(frozen=True, slots=True)
+class Total:
+    """What one model, or the run, comes to. USD is None where nobody knows: no price, or nothing bounds the output.
+
+    `low` leaves out what has no price; `unknown` names it.
+    """
+
+    sums: Cell
+    seconds: float
+    low: Decimal | None
+    high: Decimal | None
+    unknown: Sequence[str] = ()
+
+    def usd(self) -> str:
+        """Return the range in words."""
+        if self.low is None:
+            return "unknown: no price"
+        if self.high is not None:
+            return f"${self.low:.4f} to ${self.high:.4f}"
+        why = f"unknown for {', '.join(self.unknown)}" if self.unknown else "no --max-tokens bounds it"
+        return f"${self.low:.4f} and up: {why}"
+
+    def to_json(self) -> dict[str, Json]:
+        """Return it raw; money as text."""
+        return {
+            "dialogues": self.sums.dialogues,
+            "calls": self.sums.calls,
+            "input_tokens": self.sums.input_tokens,
+            "output_tokens": self.sums.output_tokens,
+            "usd_low": None if self.low is None else str(self.low),
+            "usd_high": None if self.high is None else str(self.high),
+            "wall_seconds": round(self.seconds, 1),
+        }
+
+
+def by_model(spec: Spec, found: Estimate) -> dict[str, Total]:
+    """Return what each model comes to, as if it ran alone."""
+    totals: dict[str, Total] = {}
     for label, model in found.models.items():
-        total = Cell()
-        for key, cell in found.cells.items():
-            if key[0] == label:
-                for name in Cell.__slots__:
-                    setattr(total, name, getattr(total, name) + getattr(cell, name))
-        tokens = total.input_tokens + total.output_tokens
-        seconds = wall_seconds(total.calls, tokens, found.lane.get(label, 0), model, spec.settings)
-        totals[label] = total, seconds
+        sums = Cell.total(cell for key, cell in found.cells.items() if key[0] == label)
+        seconds = wall_seconds(sums.calls, sums.tokens, found.lane.get(label, 0), model, spec.settings)
+        priced, bounded = label not in found.unpriced, label not in found.unbounded
+        totals[label] = Total(
+            sums, seconds, sums.low if priced else None, sums.high if priced and bounded else None, ()
+        )
     return totals
+
+
+def in_total(spec: Spec, found: Estimate, totals: Mapping[str, Total]) -> Total:
+    """Return what the run comes to: accounts work side by side, and the models of one share its limits."""
+    sums = Cell.total(total.sums for total in totals.values())
+    seconds = max(total.seconds for total in totals.values())
+    for labels in found.accounts.values():
+        shared = Cell.total(totals[label].sums for label in labels)
+        # As a run has it: the first model of an account says what the account's limits are.
+        together = msgspec.structs.replace(spec.settings, concurrency=sys.maxsize)
+        seconds = max(seconds, wall_seconds(shared.calls, shared.tokens, 0, found.models[labels[0]], together))
+    low = None if found.unpriced >= totals.keys() else sums.low
+    high = None if found.unpriced or found.unbounded else sums.high
+    return Total(sums, seconds, low, high, sorted(found.unpriced))
 
 
 def _as_text(spec: Spec, found: Estimate) -> str:
@@ -148,18 +218,19 @@ def _as_text(spec: Spec, found: Estimate) -> str:
     from ...results.table import Table
     from ...results.text import render
 
-    rows: list[list[Shown]] = []
-    for name, (total, seconds) in _totals(spec, found).items():
-        usd = "no price known" if name in found.unpriced else f"{total.low:.4f} to {total.high:.4f}"
-        if name in found.unbounded:
-            usd = f"{total.low:.4f} and up: no --max-tokens"
-        rows.append([name, total.dialogues, total.calls, total.input_tokens, total.output_tokens, usd, clock(seconds)])
+    totals = by_model(spec, found)
+    whole = in_total(spec, found, totals)
+    rows: list[list[Shown]] = [
+        [name, each.dialogues, each.calls, each.input_tokens, each.output_tokens, total.usd(), clock(total.seconds)]
+        for name, total in {**totals, "in total": whole}.items()
+        for each in (total.sums,)
+    ]
     cells: list[list[Shown]] = [
         [" ".join(key), cell.dialogues, cell.calls, cell.input_tokens, cell.output_tokens]
         for key, cell in found.cells.items()
     ]
     columns = ("model", "dialogues", "calls", "input tokens", "output tokens", "USD", "wall time")
-    text = render(
+    return render(
         [
             Table(key="cells", title="Cells", columns=("cell", *columns[1:5]), rows=cells),
             Table(
@@ -168,29 +239,21 @@ def _as_text(spec: Spec, found: Estimate) -> str:
                 columns=columns,
                 rows=rows,
                 note=(
-                    f"{BYTES_PER_TOKEN} bytes a token; answers as long as gold, without reasoning. USD: expected to at "
-                    f"most. Wall time: at the configured limits, {SECONDS_PER_CALL:g} s a call."
+                    f"{BYTES_PER_TOKEN} bytes a token; answers as long as gold. USD at the prices of "
+                    f"{datetime.now(UTC).date()}: from what that costs without reasoning to the most that a cap "
+                    f"reserves. Wall time: what the limits allow at best, at {SECONDS_PER_CALL:g} s a call."
                 ),
             ),
         ]
-    )
-    low = sum((total.low for total, _ in _totals(spec, found).values()), Decimal(0))
-    high = sum((total.high for total, _ in _totals(spec, found).values()), Decimal(0))
-    return f"{text}In total ${low:.4f} to ${high:.4f} at the prices of {datetime.now(UTC).date()}."
+    ).rstrip("\n")
 
 
 def _as_json(spec: Spec, found: Estimate) -> dict[str, Json]:
-    models: dict[str, Json] = {
-        name: {
-            "dialogues": total.dialogues,
-            "calls": total.calls,
-            "input_tokens": total.input_tokens,
-            "output_tokens": total.output_tokens,
-            "usd_low": None if name in found.unpriced else str(total.low),
-            "usd_high": None if name in found.unpriced | found.unbounded else str(total.high),
-            "wall_seconds": round(seconds, 1),
-        }
-        for name, (total, seconds) in _totals(spec, found).items()
-    }
+    totals = by_model(spec, found)
+    whole = in_total(spec, found, totals)
     cells: list[Json] = [{"cell": list(key), "calls": cell.calls} for key, cell in found.cells.items()]
-    return {"models": models, "cells": cells}
+    return {
+        "models": {name: total.to_json() for name, total in totals.items()},
+        "total": {**whole.to_json(), "unpriced": list[Json](whole.unknown)},
+        "cells": cells,
+    }

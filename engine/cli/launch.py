@@ -9,6 +9,7 @@ import signal
 import sys
 from collections.abc import AsyncGenerator, Callable, Coroutine, Iterable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
+from datetime import datetime
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
@@ -18,25 +19,36 @@ from ..benchmark import Benchmark
 from ..errors import Unfinished
 from ..journal import canonical
 from ..manifest import text_digest
-from ..run import Live, Summary, execute, identity
+from ..run import Live, execute, identity
 from ..spec import Spec
+from ..summary import Summary
+from ..until import Until
 from .local import local_server
-from .show import Show, summary_json, summary_text
+from .show import Show, summary_text
 
 T = TypeVar("T")
 
 SIMULATED_URL: Final = "TURNTIDE_SIM_BASE_URL"
 
 
-def launch(spec: Spec, *, as_json: bool = False, say: Callable[[Summary], str] | None = None) -> int:
-    """Run `spec` to its end and print how it ended, or what `say` makes of that; return the exit code."""
+def launch(
+    spec: Spec,
+    *,
+    as_json: bool = False,
+    say: Callable[[Summary], str] | None = None,
+    until: datetime | None = None,
+) -> int:
+    """Run `spec` to its end, or until a moment, and print how it ended, or what `say` makes of that.
+
+    Returns the exit code.
+    """
     _allow_files()
     try:
-        summary = run_loop(_launch(spec))
+        summary = run_loop(_launch(spec, Until(until) if until else None))
     except asyncio.CancelledError:
         print("interrupted: what had come is on disk; the same command goes on from there", file=sys.stderr)
         return 130
-    said = say(summary) if say else json.dumps(summary_json(summary)) if as_json else summary_text(summary)
+    said = say(summary) if say else json.dumps(summary.to_json()) if as_json else summary_text(summary)
     try:
         print(said, flush=True)
     except BrokenPipeError:
@@ -62,7 +74,7 @@ def benchmark_of(spec: Spec) -> Benchmark:
     return benchmark
 
 
-async def _launch(spec: Spec) -> Summary:
+async def _launch(spec: Spec, until: Until | None) -> Summary:
     async with AsyncExitStack() as stack:
         experiment = await stack.enter_async_context(
             benchmark_of(spec).open(spec.options, seed=spec.seed, limit=spec.limit)
@@ -80,7 +92,7 @@ async def _launch(spec: Spec) -> Summary:
             show.watch(live)
 
         try:
-            return await execute(spec, experiment, folder, observe, environ)
+            return await execute(spec, experiment, folder, observe, environ, until)
         finally:
             await show.aclose()
 

@@ -57,7 +57,22 @@ def run(args: argparse.Namespace) -> int:
         print(json.dumps(_as_json(report, operations)))
     else:
         _print(report, operations, args.width)
+    if "INCOMPLETE" in report.marks:
+        _say_why(runs)
     return 0
+
+
+def _say_why(runs: Sequence[RunFolder]) -> None:
+    """Say on stderr why runs are not complete: it is no result, and would make equal answers give different bytes."""
+    from ...results.text import printable
+    from .status import ending, read_status
+
+    for run in runs:
+        status = read_status(run.folder)
+        if status.state == "complete":
+            continue
+        for line in (*ending(status), f"next: {status.next}"):
+            print(printable(f"{run.folder}: {line}"), file=sys.stderr)
 
 
 def _reporter(runs: Sequence[RunFolder]) -> Reporter:

@@ -30,7 +30,7 @@ def run(args: argparse.Namespace) -> int:
     """Go on with the run; return its exit code."""
     from .launch import launch
 
-    return launch(specification(args), as_json=args.json)
+    return launch(specification(args), as_json=args.json, until=args.until)
 
 
 def specification(args: argparse.Namespace) -> Spec:

@@ -15,7 +15,7 @@ from .. import registry
 from ..benchmark import Benchmark
 from ..choices import resolved
 from ..spec import Settings, Spec, checked, load
-from .arguments import at_least, dollars, model_id, positive
+from .arguments import at_least, dollars, model_id, moment, positive
 
 if TYPE_CHECKING:
     from ..benchmark import Subparsers
@@ -52,6 +52,8 @@ def add_settings(parser: argparse.ArgumentParser) -> None:
     """Add what may change between two parts of a run."""
     group = parser.add_argument_group("settings that may change when a run goes on")
     group.add_argument("--max-cost", type=dollars, metavar="USD", help="hard cap on the money, over all parts")
+    group.add_argument("--until", type=moment, metavar="WHEN", help="end by 07:30, or 2026-12-01T07:30; this part only")
+    group.add_argument("--max-errors", type=at_least(1), metavar="N", help="failed dialogues that park a model (none)")
     group.add_argument("--concurrency", type=at_least(1), metavar="N", help="dialogues at once per model (64)")
     group.add_argument("--in-flight", type=at_least(1), metavar="N", help="calls on the wire per account (256)")
     group.add_argument("--rpm", type=positive, metavar="N", help="requests per minute per account")
@@ -78,7 +80,7 @@ def run(args: argparse.Namespace) -> int:
         return estimate(spec, as_json=args.json)
     from .launch import launch
 
-    return launch(spec, as_json=args.json)
+    return launch(spec, as_json=args.json, until=args.until)
 
 
 def specification(args: argparse.Namespace) -> Spec:

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-import shlex
 from collections import Counter, deque
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final, TextIO
 
-from ...adapters.base import Json
 from ..progress import ModelProgress
 from ..route import Route
-from ..run import Live, Summary
-from .words import clock, money
+from ..run import Live
+from ..summary import ModelSummary, Summary
+from .words import clock, local, money
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -156,28 +155,21 @@ def longest_wait(live: Live) -> tuple[float, str] | None:
 
 def summary_text(summary: Summary) -> str:
     """Return how a run ended and what to do next, for a person."""
-    lines = [f"{summary.state}: {summary.done:,} of {summary.planned:,} dialogues in {summary.folder}"]
-    lines.append(money(summary.known, summary.exposed, None))
-    lines.extend(f"  {reason}" for reason in summary.reasons)
-    folder = shlex.quote(str(summary.folder))
-    if summary.state == "complete":
-        lines.append(f"next: turntide report {folder}")
-    elif summary.state == "budget":
-        lines.append(f"next: turntide resume {folder} --max-cost MORE")
-    else:
-        lines.append(f"next: turntide resume {folder}")
+    left = f"; {summary.planned - summary.done:,} left" if summary.done < summary.planned else ""
+    lines = [f"{summary.state}: {summary.done:,} of {summary.planned:,} dialogues in {summary.folder}{left}"]
+    lines.append(f"ended {local(summary.ended)} after {clock((summary.ended - summary.began).total_seconds())}")
+    spent = money(summary.known, summary.exposed, summary.cap)
+    lines.append(f"{spent}; no price is known for {', '.join(summary.unpriced)}" if summary.unpriced else spent)
+    lines.extend(f"  {cause}" for cause in summary.causes)
+    if len(summary.models) > 1 or left:
+        lines.extend(_model_text(label, model, summary) for label, model in summary.models.items() if model.planned)
+    lines.append(f"next: {summary.next}")
     return "\n".join(lines)
 
 
-def summary_json(summary: Summary) -> dict[str, Json]:
-    """Return how a run ended, for a program."""
-    return {
-        "state": summary.state,
-        "exit_code": summary.exit_code,
-        "folder": str(summary.folder),
-        "planned": summary.planned,
-        "done": summary.done,
-        "known_usd": str(summary.known),
-        "exposed_usd": str(summary.exposed),
-        "reasons": list(summary.reasons),
-    }
+def _model_text(label: str, model: ModelSummary, summary: Summary) -> str:
+    at = f" at {local(model.ended)}" if model.ended else ""
+    if model.done == model.planned:
+        return f"  {label}: all {model.planned:,} done{at}"
+    why = "with the run" if model.reason in summary.causes else f"because {model.reason}"
+    return f"  {label}: {model.done:,} of {model.planned:,} done; it ended{at} {why}"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import shlex
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -14,10 +13,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from ..lock import Holder, holder
-from .words import clock, money
+from ..summary import next_command
+from .words import clock, local, money
 
 if TYPE_CHECKING:
-    from ...results.operations import Operations
+    from ...results.operations import Operations, Part
     from ..benchmark import Subparsers
 
 State = Literal["running", "complete", "incomplete"]
@@ -44,11 +44,14 @@ class Status:
     @property
     def next(self) -> str:
         """The command that goes on from here."""
-        folder = shlex.quote(str(self.folder))
         if self.state != "incomplete":
-            return f"turntide report {folder}"
-        last = self.operations.parts[-1].state if self.operations.parts else ""
-        return f"turntide resume {folder}" + (" --max-cost MORE" if last == "budget" else "")
+            return next_command(self.folder, "complete")
+        return next_command(self.folder, self.last.state if self.last and self.last.state != "complete" else "")
+
+    @property
+    def last(self) -> Part | None:
+        """The latest process that worked on it."""
+        return self.operations.parts[-1] if self.operations.parts else None
 
 
 def add_parser(commands: Subparsers, words: Sequence[str]) -> None:
@@ -111,9 +114,24 @@ def _lines(status: Status, now: float) -> Iterator[str]:
         yield f"last activity {clock(max(0.0, now - status.active.timestamp()))} ago"
     if operations.last_failure:
         yield f"last failure: {printable(operations.last_failure)}"
-    for reason in operations.parts[-1].reasons if operations.parts else ():
-        yield f"it ended because: {printable(reason.splitlines()[-1] if reason else '')}"
+    yield from map(printable, ending(status))
     yield f"next: {status.next}"
+
+
+def ending(status: Status) -> Iterator[str]:
+    """Yield how the latest process on a run that is not complete ended, and why: the run, then each model."""
+    if status.state != "incomplete" or status.last is None:
+        return
+    if status.last.ended is None:
+        yield f"its process began {_at(status.last.began)} and ended without a word: it was killed"
+        return
+    yield f"it ended {_at(status.last.ended)}, {status.last.state}"
+    for reason in status.last.reasons:
+        yield f"it ended because: {reason.splitlines()[-1] if reason else ''}"
+
+
+def _at(moment: str) -> str:
+    return local(datetime.fromisoformat(moment))
 
 
 def _whereabouts(status: Status) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from decimal import Decimal
 
 
@@ -18,3 +19,8 @@ def clock(seconds: float) -> str:
     minutes, second = divmod(int(seconds), 60)
     hours, minute = divmod(minutes, 60)
     return f"{hours}:{minute:02}:{second:02}" if hours else f"{minute}:{second:02}"
+
+
+def local(moment: datetime) -> str:
+    """Return a moment as this machine's clock shows it."""
+    return f"{moment.astimezone():%Y-%m-%d %H:%M:%S %Z}"

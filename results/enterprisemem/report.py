@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from ...adapters.base import ConfigurationError, Json
-from ...engine.journal import canonical
+from ..configurations import models_table, stating, substitutions
 from ..reading import RunFolder
 from ..report import Report
 from ..spending import cost
-from ..table import Cell, Table
+from ..table import Table
 from . import accuracy, memory, outcomes
 from .sweep import Sweep, read_sweep
 from .turns import Kind, Turns
@@ -29,8 +29,12 @@ def report(runs: Sequence[RunFolder]) -> Report:
         title=_title(turns),
         marks=dict(_marks(runs, sweep)),
         facts=_facts(runs, turns),
-        warnings=list(_warnings(sweep)),
-        tables=[_models(sweep), *tables(turns), cost(sweep.spent, "condition")],
+        warnings=list(substitutions(sweep.models, sweep.returned)),
+        tables=[
+            models_table(sweep.models, sweep.returned),
+            *stating(tables(turns), "ex_by_condition", sweep.models),
+            cost(sweep.spent, "condition"),
+        ],
     )
 
 
@@ -101,17 +105,3 @@ def _facts(runs: Sequence[RunFolder], turns: Turns) -> dict[str, Json]:
 
 def _databases(run: RunFolder) -> dict[str, dict[str, Json]]:
     return run.identity["experiment"]["databases"]
-
-
-def _warnings(sweep: Sweep) -> Iterator[str]:
-    for model in sweep.models:
-        others = {name: count for name, count in sorted(sweep.returned[model.label].items()) if name != model.asked}
-        for name, count in others.items():
-            yield f"{model.label}: {count:,} answers came from {name!r}, not from {model.asked!r} that was asked for"
-
-
-def _models(sweep: Sweep) -> Table:
-    rows: list[list[Cell]] = [
-        [m.label, m.id, canonical(m.options).decode(), ", ".join(sorted(sweep.returned[m.label]))] for m in sweep.models
-    ]
-    return Table(key="models", title="Models", columns=("model", "id", "options", "answered by"), labels=4, rows=rows)

@@ -42,7 +42,7 @@ def check_simulator(args: argparse.Namespace) -> int:
         return 0
     from ...engine.cli.launch import launch
 
-    return launch(_spec(args), say=lambda summary: _report(summary.folder, as_json=args.json))
+    return launch(_spec(args), say=lambda summary: _report(summary.folder, as_json=args.json), until=args.until)
 
 
 def _rules(*, as_json: bool) -> str:

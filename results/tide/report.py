@@ -7,11 +7,11 @@ from functools import partial
 
 from ...adapters.base import ConfigurationError, Json
 from ...datasets.tide.samples import KINDS, Kind
-from ...engine.journal import canonical
+from ..configurations import models_table, stating, substitutions
 from ..reading import RunFolder
 from ..report import Report
 from ..spending import cost
-from ..table import Cell, Table
+from ..table import Table
 from . import accuracy, chain, data, drift, interaction, outcomes
 from .dialogues import Dialogues
 from .simulator import is_check, simulator_report
@@ -29,12 +29,17 @@ def report(runs: Sequence[RunFolder]) -> Report:
     if not sweep.dialogues.records:
         folders = " ".join(str(run.folder) for run in runs)
         raise ConfigurationError(f"no dialogue is scored yet in {folders}. `turntide status` says how far it is.")
+    models = (*sweep.models, *sweep.auxiliary)
     return Report(
         title=_title(sweep.dialogues),
         marks=dict(_marks(runs, sweep)),
         facts=_facts(runs),
-        warnings=list(_warnings(sweep)),
-        tables=[_models(sweep), *tables(sweep.dialogues), cost(sweep.spent, "protocol")],
+        warnings=list(substitutions(models, sweep.returned)),
+        tables=[
+            models_table(models, sweep.returned),
+            *stating(tables(sweep.dialogues), "dea", sweep.models),
+            cost(sweep.spent, "protocol"),
+        ],
     )
 
 
@@ -136,18 +141,3 @@ def _facts(runs: Sequence[RunFolder]) -> dict[str, Json]:
 
 def _databases(run: RunFolder) -> dict[str, dict[str, Json]]:
     return run.identity["experiment"]["databases"]
-
-
-def _warnings(sweep: Sweep) -> Iterator[str]:
-    for model in (*sweep.models, *sweep.auxiliary):
-        others = {name: count for name, count in sorted(sweep.returned[model.label].items()) if name != model.asked}
-        for name, count in others.items():
-            yield f"{model.label}: {count:,} answers came from {name!r}, not from {model.asked!r} that was asked for"
-
-
-def _models(sweep: Sweep) -> Table:
-    rows: list[list[Cell]] = [
-        [m.label, m.id, canonical(m.options).decode(), ", ".join(sorted(sweep.returned[m.label]))]
-        for m in (*sweep.models, *sweep.auxiliary)
-    ]
-    return Table(key="models", title="Models", columns=("model", "id", "options", "answered by"), labels=4, rows=rows)
