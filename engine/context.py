@@ -98,6 +98,8 @@ class UnitContext:
             known = self._door.journal.find(key)
             if known is None:
                 self._door.journal.append(line)
+            elif known["k"] != "record":
+                raise Diverged(*key, "another step was taken here")
             elif canonical(known["fields"]) != canonical(fields):
                 raise Diverged(*key, "what would be recorded is not what was recorded here")
 

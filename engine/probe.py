@@ -163,11 +163,11 @@ def _reply(target: Target, found: Exchanged) -> Iterator[Finding]:
     match found.reply:
         case Answer() as answer:
             yield Finding("base URL", "ok", f"{url} answers")
-            yield Finding(
-                "key", "ok", f"{key} {'was accepted' if target.key_variable else 'is set, and none was asked for'}"
-            )
+            taken = "was accepted" if target.key_variable else "is set, and none was asked for"
+            yield Finding("key", "ok", f"{key} {taken}")
             yield _returned(target, answer)
-            yield Finding("options", "ok", f"{_sent(target)} were accepted: {_described(target)}")
+            configured = describe(target.model.id, target.question.options)
+            yield Finding("options", "ok", f"{_sent(target)} were accepted: {configured}")
             yield from _answer(answer)
         case Fatal(kind=kind, message=message):
             check, what = _AT_FAULT[kind]
@@ -181,9 +181,7 @@ def _reply(target: Target, found: Exchanged) -> Iterator[Finding]:
         case Fault(kind="network" | "timeout", paid=False) as fault:
             yield Finding("base URL", "problem", f"no connection to {url}: {fault.message}")
         case Fault() as fault:
-            yield Finding(
-                "base URL", "problem", f"{url} took the call and gave no answer ({fault.kind}): {fault.message}"
-            )
+            yield Finding("answer", "problem", f"{url} took the call and gave none ({fault.kind}): {fault.message}")
 
 
 def _returned(target: Target, answer: Answer) -> Finding:
@@ -201,10 +199,6 @@ def _sent(target: Target) -> str:
     inner = body.pop("generationConfig", None)
     names = (body.keys() | (inner.keys() if isinstance(inner, dict) else set[str]())) - _PROMPT
     return f"the options ({', '.join(sorted(names)) or 'none'})"
-
-
-def _described(target: Target) -> str:
-    return describe(target.model.id, target.question.options)
 
 
 def _answer(answer: Answer) -> Iterator[Finding]:
@@ -239,6 +233,5 @@ def _price(target: Target) -> Iterator[Finding]:
         yield Finding("price", "ok", "free: this provider bills nothing")
     else:
         bound = "" if most(price, 0, target.model.options) is not None else "; --max-cost needs --max-tokens too"
-        yield Finding(
-            "price", "ok", f"${price.input} in, ${price.output} out per million tokens ({price.source}){bound}"
-        )
+        rates = f"${price.input} in, ${price.output} out per million tokens{bound}"
+        yield Finding("price", "ok", f"{rates} (source: {price.source})")

@@ -61,13 +61,13 @@ def model_id(text: str) -> str:
     return text
 
 
-def moment(text: str) -> datetime:
+def moment(text: str, now: datetime | None = None) -> datetime:
     """Convert HH:MM (its next occurrence on this machine's clock) or an ISO date and time to a moment in the future.
 
     A moment without an offset is local time. One that the clock shows twice is the first to come; one that it skips is
-    what the clock shows then: 02:30 becomes 03:30.
+    what the clock shows then: 02:30 becomes 03:30. `now` is for tests.
     """
-    now = datetime.now(UTC)
+    now = now or datetime.now(UTC)
     try:
         if re.fullmatch(r"\d{1,2}:\d{2}", text):
             return _next(time.fromisoformat(text.zfill(5)), now)
@@ -90,4 +90,4 @@ def _next(clock: time, now: datetime) -> datetime:
 def _shown(day: date, clock: time) -> list[datetime]:
     """Return when the local clock shows `clock` on `day`: once, twice, or, where it is skipped, as if it were not."""
     both = [datetime.combine(day, clock.replace(fold=fold)).astimezone(UTC) for fold in (0, 1)]
-    return [at for at in both if at.astimezone().time() == clock] or both[:1]
+    return [at for at in both if at.astimezone().time() == clock] or [max(both)]

@@ -125,7 +125,7 @@ def test_a_retry_after_beyond_the_ceiling_parks_the_model(tmp_path: Path) -> Non
                 await setup.ask("v")
         return stop.value.why, len(scripted.sends)
 
-    assert run_jumping(main(), writing) == ("model", 1)
+    assert run_jumping(main(), writing) == ("parked", 1)
 
 
 async def test_a_bad_key_stops_the_model_once_with_a_plain_message(tmp_path: Path) -> None:

@@ -82,8 +82,19 @@ def test_a_report_names_what_was_run(tmp_path: Path, sweep: Sweep) -> None:
     assert list(found.marks) == ["SIMULATED", "SYNTHETIC"]
     assert found.facts["sessions"] == {"count": 4, "sha256": "5e55" * 16}
     assert found.facts["memory"] == {"order": "sequential", "state": "gold", "embedder": None}
-    assert list(found.tables[0].rows[0]) == ["sim/one", "sim/one", '{"max_tokens":9}', "one"]
+    said = "no reasoning (the provider's default); temperature not sent; max_tokens 9"
+    assert list(found.tables[0].rows[0]) == ["sim/one", "sim/one", '{"max_tokens":9}', said, "one"]
     assert not found.warnings
+
+
+def test_each_models_reasoning_configuration_stands_beside_its_scores(tmp_path: Path, sweep: Sweep) -> None:
+    models = ("anthropic/claude-sonnet-4-6", "openai/gpt-5-mini")
+    options = {"thinking": "adaptive", "reasoning_effort": "medium", "max_tokens": 16_000}
+    found = report([open_run(write(tmp_path, replace(sweep, models=models, options=options)))])
+    (scores,) = (table for table in found.tables if table.key == "ex_by_condition")
+    thinking = "adaptive thinking, effort medium"
+    assert scores.note.endswith(f"Reasoning: anthropic/claude-sonnet-4-6, openai/gpt-5-mini: {thinking}.")
+    assert [row[3] for row in found.tables[0].rows] == [f"{thinking}; temperature not sent; max_tokens 16,000"] * 2
 
 
 def test_real_models_on_real_data_carry_no_mark(tmp_path: Path, sweep: Sweep) -> None:

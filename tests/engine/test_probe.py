@@ -1,0 +1,140 @@
+"""`turntide probe` against simulated providers in all formats, and against everything that can be wrong."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from turntide.adapters.base import Json, Provider
+from turntide.adapters.prices import PriceTable
+from turntide.adapters.simulated import Config, SimulatedServer, serve
+from turntide.adapters.simulated.config import configured
+from turntide.adapters.transport import HttpxTransport
+from turntide.engine.cli import main
+from turntide.engine.probe import Finding, Probe, probe, target_of
+from turntide.engine.routes import price_of
+from turntide.engine.spec import ModelSpec
+
+KEY = "sk-planted-0123456789"
+FORMATS = ["sim/echo", "sim/echo@responses", "sim/echo@anthropic", "sim/echo@gemini"]
+SPELLED = ["max_completion_tokens", "max_output_tokens", "max_tokens", "maxOutputTokens"]
+
+
+async def probed(
+    model: str, environ: Mapping[str, str], options: Mapping[str, Json] | None = None, timeout: float = 5.0
+) -> Probe:
+    prices = PriceTable.load()
+
+    def price(spec: ModelSpec, provider: Provider) -> Any:
+        return price_of(prices, spec, provider, None)
+
+    transport = HttpxTransport()
+    try:
+        return await probe(target_of(model, options or {}, price, environ), transport, timeout)
+    finally:
+        await transport.aclose()
+
+
+def about(found: Probe, check: str) -> Finding:
+    return next(finding for finding in found.findings if finding.check == check)
+
+
+@pytest.mark.parametrize(("model", "spelled"), [*zip(FORMATS, SPELLED, strict=True)])
+async def test_a_model_in_order_is_told_the_same_in_every_format(model: str, spelled: str) -> None:
+    config = configured({"limits": {"requests_per_minute": 500, "tokens_per_minute": 90_000}})
+    with SimulatedServer.start(config) as server:
+        found = await probed(model, {"TURNTIDE_SIM_BASE_URL": server.base_url}, {"temperature": 0})
+        assert server.stats()["requests"] == 1
+    assert found.ok
+    assert about(found, "model").said == "echo answered, as asked"
+    options = about(found, "options").said
+    assert spelled in options
+    assert "temperature 0" in options
+    assert "free" in about(found, "price").said
+    if model != "sim/echo@gemini":  # Google sends no such headers
+        assert "500 requests per 60 s, 499 left" in about(found, "limits").said
+        assert "90,000 tokens per 60 s" in about(found, "limits").said
+
+
+WRONG: dict[str, tuple[dict[str, Any], str, str]] = {
+    "key": ({"key": "another"}, "key", "OPENAI_API_KEY was not accepted"),
+    "quota": ({"limits": {"quota": 0}}, "key", "its account has no money or quota left"),
+    "limit": ({"faults": {"429": 1}, "retry_after": 7}, "limits", "asks to wait 7 s"),
+    "busy": ({"faults": {"529": 1}}, "limits", "so that nothing else was checked"),
+    "server": ({"faults": {"500": 1}}, "answer", "took the call and gave none (server)"),
+    "hang": ({"faults": {"stall": 1}}, "answer", "no complete reply within 0.5 s"),
+    "nonsense": ({"faults": {"malformed": 1}}, "answer", "took the call and gave none (malformed)"),
+}
+
+
+@pytest.mark.parametrize("wrong", WRONG)
+async def test_what_is_wrong_is_named_in_plain_words_and_asked_once(wrong: str) -> None:
+    config, check, said = WRONG[wrong]
+    with SimulatedServer.start(configured(config)) as server:
+        environ = {"OPENAI_API_KEY": KEY, "OPENAI_BASE_URL": server.base_url}
+        found = await probed("openai/echo", environ, timeout=0.5)
+        assert server.stats()["requests"] == 1
+    finding = about(found, check)
+    assert finding.state == "problem"
+    assert said in finding.said
+    assert not found.ok
+    assert KEY not in json.dumps(found.to_json())
+
+
+async def test_a_model_that_is_not_there_and_a_server_that_is_not_there_are_told_apart() -> None:
+    async with serve(Config()) as base_url:
+        found = await probed("sim/nothing", {"TURNTIDE_SIM_BASE_URL": base_url})
+        assert about(found, "model").state == "problem"
+        assert about(found, "base URL").state == "ok"
+    environ = {"OPENAI_API_KEY": KEY, "OPENAI_BASE_URL": "http://user:password@127.0.0.1:9/v1"}
+    found = await probed("openai/echo", environ)
+    assert about(found, "base URL").said.startswith("no connection to http://127.0.0.1:9/v1: ")
+    assert "password" not in json.dumps(found.to_json())
+
+
+async def test_another_model_that_answers_is_shown_and_a_dated_id_is_none() -> None:
+    async with serve(configured({"models": {"echo-2026-01-31": {"reader": "echo"}}})) as base_url:
+        environ = {"TURNTIDE_SIM_BASE_URL": base_url}
+        found = about(await probed("sim/echo?substitute=1", environ), "model")
+        assert found.state == "note"
+        assert "answered, and not 'echo?substitute=1' that was asked for" in found.said
+
+
+async def test_a_cut_answer_shows_that_the_bound_holds_and_an_unpriced_model_what_a_cap_needs() -> None:
+    async with serve(Config(reasoning_tokens=50)) as base_url:
+        environ = {"TURNTIDE_COMPATIBLE_BASE_URL": base_url}
+        found = await probed("compatible/echo", {**environ, "TURNTIDE_COMPATIBLE_API_KEY": KEY}, {"max_tokens": 8})
+    assert "cut at max_tokens" in about(found, "answer").said
+    assert about(found, "price") == Finding("price", "note", "unknown: --max-cost needs it in a file (--prices FILE)")
+    assert found.usd is None
+    assert found.ok
+
+
+def test_the_command_prints_findings_or_json_and_exits_with_0_or_2(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    prices = tmp_path / "prices.toml"
+    prices.write_text(
+        '[[price]]\nmodels = ["openai/echo"]\nfrom = 2020-01-01\nsource = "test"\ninput = "1"\noutput = "2"\n'
+    )
+    with SimulatedServer.start(Config(key=KEY)) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+        monkeypatch.setenv("OPENAI_API_KEY", KEY)
+        assert main(["probe", "openai/echo", "--prices", str(prices)]) == 0
+        shown = capsys.readouterr()
+        assert "ok   key: OPENAI_API_KEY was accepted" in shown.out
+        assert "$1 in, $2 out per million tokens; --max-cost needs --max-tokens too (source: test)" in shown.out
+        assert "openai/echo: a run could start." in shown.out
+        assert ", and cost $0.0000" in shown.out
+        assert KEY not in shown.out + shown.err
+        monkeypatch.setenv("OPENAI_API_KEY", KEY[::-1])
+        assert main(["probe", "openai/echo", "--json"]) == 2
+        shown = capsys.readouterr()
+        assert json.loads(shown.out)["ok"] is False
+        assert KEY[::-1] not in shown.out + shown.err
+    monkeypatch.delenv("OPENAI_API_KEY")
+    assert main(["probe", "openai/echo"]) == 2
+    assert "OPENAI_API_KEY" in capsys.readouterr().err
