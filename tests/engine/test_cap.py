@@ -62,7 +62,7 @@ def test_a_thousand_dialogues_at_once_never_exceed_a_dollar_also_when_killed_and
     assert cast("dict[str, int]", stats["in_flight"])["most"] > 50
     assert committed(folder) > cap - Decimal("0.01")
     costs = {line["usd"] for line in scan(folder / "journal.jsonl") if line["k"] == "answer"}
-    assert len(costs) > 5
+    assert len(costs) > 1
 
 
 def answered(server: SimulatedServer) -> int:

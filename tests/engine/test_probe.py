@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-from turntide.adapters.base import Json, Provider
+from turntide.adapters.base import Account, Json, Provider, Secret, WireRequest
 from turntide.adapters.prices import PriceTable
 from turntide.adapters.simulated import Config, SimulatedServer, serve
 from turntide.adapters.simulated.config import configured
 from turntide.adapters.transport import HttpxTransport
 from turntide.engine.cli import main
-from turntide.engine.probe import Finding, Probe, probe, target_of
+from turntide.engine.probe import Finding, Probe, Target, probe, target_of
 from turntide.engine.routes import price_of
 from turntide.engine.spec import ModelSpec
+
+from ..support.provider import PlainWire, ScriptedProvider, good, question
 
 KEY = "sk-planted-0123456789"
 FORMATS = ["sim/echo", "sim/echo@responses", "sim/echo@anthropic", "sim/echo@gemini"]
@@ -95,12 +98,35 @@ async def test_a_model_that_is_not_there_and_a_server_that_is_not_there_are_told
     assert "password" not in json.dumps(found.to_json())
 
 
-async def test_another_model_that_answers_is_shown_and_a_dated_id_is_none() -> None:
-    async with serve(configured({"models": {"echo-2026-01-31": {"reader": "echo"}}})) as base_url:
-        environ = {"TURNTIDE_SIM_BASE_URL": base_url}
-        found = about(await probed("sim/echo?substitute=1", environ), "model")
-        assert found.state == "note"
-        assert "answered, and not 'echo?substitute=1' that was asked for" in found.said
+async def test_another_model_that_answers_is_shown() -> None:
+    async with serve(Config()) as base_url:
+        found = about(await probed("sim/echo?substitute=1", {"TURNTIDE_SIM_BASE_URL": base_url}), "model")
+    assert found.state == "note"
+    assert "answered, and not 'echo?substitute=1' that was asked for" in found.said
+
+
+async def test_a_dated_version_of_what_was_asked_is_no_other_model() -> None:
+    answer = replace(good(), model="m-2026-01-31")
+    scripted = ScriptedProvider(lambda n, body: answer)
+    target = Target(
+        model=ModelSpec(id="scripted/m"),
+        name="m",
+        provider=replace(scripted.provider(), wire=Keyed(scripted.reactions)),
+        account=Account(provider="scripted", base_url="http://scripted", key=Secret("")),
+        key_variable="",
+        question=question(),
+        wire=WireRequest("/ask", b"{}"),
+        price=None,
+    )
+    found = await probe(target, scripted, 5.0)
+    assert about(found, "model") == Finding("model", "ok", "m-2026-01-31 answered, a version of m")
+
+
+class Keyed(PlainWire):
+    """Sends the header by which a scripted provider tells calls apart."""
+
+    def authorize(self, key: Secret) -> tuple[tuple[str, str], ...]:
+        return (("idempotency-key", "probe"),)
 
 
 async def test_a_cut_answer_shows_that_the_bound_holds_and_an_unpriced_model_what_a_cap_needs() -> None:
