@@ -15,6 +15,7 @@ import msgspec
 
 from .base import ConfigurationError, Usage
 from .modelids import fitting, spellings
+from .price_library import look_up
 
 SHIPPED = Path(__file__).with_name("prices.toml")
 
@@ -132,7 +133,7 @@ class PriceTable:
 
         A user's price holds for a `free` provider too; without one it costs nothing. The longest pattern that matches
         wins, an id as written before its family (the id without a date at its end), and of one pattern the newest that
-        has begun.
+        has begun. A model that no file names is looked up in `genai-prices`, where that is installed.
         """
         for prices in self._files:
             for name in spellings(model):
@@ -140,7 +141,13 @@ class PriceTable:
                     return found
         if free:
             return FREE
+        if not self._names(model) and (row := look_up(model, on)):
+            return msgspec.convert(row, Price)
         raise UnknownPrice(model, f"no price is known on {on}")
+
+    def _names(self, model: str) -> bool:
+        entries = [(price.models, price) for prices in self._files for price in prices]
+        return any(fitting(name, entries) for name in spellings(model))
 
 
 def _best(prices: Iterable[Price], name: str, on: date) -> Price | None:
