@@ -171,5 +171,7 @@ def _model_text(label: str, model: ModelSummary, summary: Summary) -> str:
     at = f" at {local(model.ended)}" if model.ended else ""
     if model.done == model.planned:
         return f"  {label}: all {model.planned:,} done{at}"
-    why = "with the run" if model.reason in summary.causes else f"because {model.reason}"
-    return f"  {label}: {model.done:,} of {model.planned:,} done; it ended{at} {why}"
+    if model.reason in summary.causes:
+        return f"  {label}: {model.done:,} of {model.planned:,} done; it ended{at} with the run"
+    why = model.reason.removeprefix(label).lstrip(": ")
+    return f"  {label}: {model.done:,} of {model.planned:,} done; it ended{at}: {why}"

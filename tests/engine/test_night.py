@@ -57,7 +57,7 @@ async def test_a_run_ends_by_its_moment_with_every_call_landed_and_goes_on_witho
 async def test_a_call_that_would_outlast_the_moment_is_given_up_at_its_worst_case(tmp_path: Path) -> None:
     settings = Settings(sql_workers=1, concurrency=2, sql_timeout=0.2)
     async with serve(Config(latency=60)) as base_url:
-        moment = in_seconds(1.0)
+        moment = in_seconds(3.0)
         summary = await run_until(tmp_path / "run", base_url, moment, settings)
         assert datetime.now(UTC) < moment
     assert summary.exit_code == 3

@@ -66,6 +66,23 @@ class TestReport:
         assert full["report"] == plain["report"]
         assert full["operations"][str(run)]["models"]["sim/one"]["sends"] == 10
 
+    def test_why_a_run_is_incomplete_stands_on_stderr_and_in_operations_and_never_among_results(
+        self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        folder, why = write(tmp_path / "run", SWEEP, dropped=3), "its time is over"
+        assert main(["report", str(folder)]) == 0
+        killed = capsys.readouterr()
+        assert "it was killed" in killed.err
+        with Journal.open(folder / "journal.jsonl") as journal:
+            journal.append(ended("incomplete", [why], {"sim/two": why}))
+        assert main(["report", str(folder)]) == 0
+        told = capsys.readouterr()
+        assert told.out == killed.out
+        assert f"{folder}: it ended because: {why}\n{folder}: next: turntide resume {folder}\n" in told.err
+        operations = json.loads(said(capsys, "report", folder, "--operations", "--json"))["operations"][str(folder)]
+        assert operations["parts"][0]["models"] == {"sim/two": why}
+        assert why in said(capsys, "report", folder, "--operations")
+
     def test_one_table_is_shown_alone(self, run: Path, capsys: pytest.CaptureFixture[str]) -> None:
         words = ("report", run, "--table", "cost", "--json")
         assert [table["key"] for table in json.loads(said(capsys, *words))["report"]["tables"]] == ["cost"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,8 @@ def launched(monkeypatch: pytest.MonkeyPatch) -> list[Spec]:
     """Collect what would be launched."""
     specs: list[Spec] = []
 
-    def note(spec: Spec, *, as_json: bool) -> int:
+    def note(spec: Spec, *, as_json: bool, until: datetime | None) -> int:
+        assert until is None
         specs.append(spec)
         return 3
 

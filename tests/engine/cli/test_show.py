@@ -5,17 +5,19 @@ from __future__ import annotations
 import asyncio
 import io
 import re
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
 
 from turntide.engine.budget import Budget
-from turntide.engine.cli.show import Pace, line, panel
+from turntide.engine.cli.show import Pace, line, panel, summary_text
 from turntide.engine.cli.words import clock, money
 from turntide.engine.closing import Closing
 from turntide.engine.limits.account import Limits
 from turntide.engine.progress import Progress
 from turntide.engine.routes import Routes
 from turntide.engine.run import Live
+from turntide.engine.summary import ModelSummary, Summary
 
 from ...support.provider import ScriptedProvider, bench, fault, good, writing
 from ...support.time import run_jumping
@@ -65,3 +67,32 @@ def test_durations_and_money_are_written_for_people() -> None:
     assert [clock(5), clock(65), clock(3_725)] == ["0:05", "1:05", "1:02:05"]
     assert money(Decimal("1.5"), Decimal(0), None) == "spent $1.5000"
     assert money(Decimal("1.5"), Decimal("0.25"), Decimal(2)) == "spent $1.5000 + $0.2500 exposed of $2"
+
+
+def test_a_summary_says_of_each_model_how_it_ended_and_names_no_amount_for_what_has_no_price() -> None:
+    began, cause = datetime(2026, 11, 30, 22, tzinfo=UTC), "its time is over"
+    models = {
+        "a/done": ModelSummary(planned=5, done=5, reason="", ended=began),
+        "b/dead": ModelSummary(planned=5, done=2, reason="b/dead stopped: the key is not valid", ended=began),
+        "c/late": ModelSummary(planned=5, done=4, reason=cause, ended=None, priced=False),
+    }
+    summary = Summary(
+        state="incomplete",
+        folder=Path("runs/a b"),
+        models=models,
+        known=Decimal("1.5"),
+        exposed=Decimal(0),
+        cap=Decimal(2),
+        began=began,
+        ended=began + timedelta(hours=9),
+        causes=(cause,),
+    )
+    head, ended, spent, why, done, dead, late, after = summary_text(summary).splitlines()
+    assert head == "incomplete: 11 of 15 dialogues in runs/a b; 4 left"
+    assert ended.endswith("after 9:00:00")
+    assert spent == "spent $1.5000 of $2; no price is known for c/late"
+    assert why == f"  {cause}"
+    assert done.startswith("  a/done: all 5 done at ")
+    assert dead.endswith(": stopped: the key is not valid")
+    assert late == "  c/late: 4 of 5 done; it ended with the run"
+    assert after == "next: turntide resume 'runs/a b'"
