@@ -52,10 +52,12 @@ async def _probe(args: argparse.Namespace) -> Probe:
     from ..probe import probe, target_of
     from ..routes import price_of
     from .launch import simulated_provider
+    from .local import local_server
 
     options = {name: value for name in ("max_tokens", "temperature") if (value := getattr(args, name)) is not None}
     prices = PriceTable.load(*([Path(args.prices)] if args.prices else []))
-    async with simulated_provider([args.model]) as environ:
+    asked = [args.model]
+    async with simulated_provider(asked) as simulated, local_server(asked, simulated) as environ:
         target = target_of(args.model, options, lambda model, by: price_of(prices, model, by, None), environ)
         transport = HttpxTransport()
         try:
