@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import os
 import traceback
 from collections import Counter
@@ -170,7 +171,7 @@ async def _open(
             journal=journal, calls=calls, executor=executor, routes=routes.by_label, seed=spec.seed, closing=closing
         )
         live = Live(progress, budget, routes, closing, folder)
-        _plan(spec, experiment, progress)
+        _plan(spec, experiment, progress, journal)
         if until:
             stack.enter_context(_watching(until, live, settings))
         yield live, journal, executor, Dialogues(experiment, door, live, settings.max_errors)
@@ -254,10 +255,14 @@ class Dialogues:
         return Unfinished("crash", message)
 
 
-def _plan(spec: Spec, experiment: Experiment, progress: Progress) -> None:
+def _plan(spec: Spec, experiment: Experiment, progress: Progress, journal: Journal) -> None:
+    """Count what is planned, and what earlier parts have done: however soon this one ends, its summary is right."""
     for model in spec.models:
         counts = progress.of(model.name)
-        counts.planned = sum(len(step) for lane in experiment.lanes(model.name, spec.repeats) for step in lane)
+        for lane in experiment.lanes(model.name, spec.repeats):
+            for unit in itertools.chain.from_iterable(lane):
+                counts.planned += 1
+                counts.done += journal.ended(unit.key)
     if not any(counts.planned for counts in progress.models.values()):
         raise ConfigurationError("nothing to run: the plan holds no dialogue. Check the filters and --limit.")
 

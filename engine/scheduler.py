@@ -56,7 +56,7 @@ class Scheduler:
         """
         untold: list[Unit] = []
         for step in lane:
-            rest = [unit for unit in step if not self._ended(unit)]
+            rest = [unit for unit in step if not self._journal.ended(unit.key)]
             untold.extend(unit for unit in step if unit not in rest)
             if not rest:
                 continue
@@ -65,12 +65,6 @@ class Scheduler:
             untold.clear()
             if not all(await asyncio.gather(*(self._unit(unit, slots) for unit in rest))):
                 return
-
-    def _ended(self, unit: Unit) -> bool:
-        if not self._journal.ended(unit.key):
-            return False
-        self._progress.of(unit.model).done += 1
-        return True
 
     async def _unit(self, unit: Unit, slots: asyncio.Semaphore) -> bool:
         """Run one unit; return whether it ended."""

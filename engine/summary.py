@@ -141,12 +141,13 @@ def next_command(folder: Path, state: str) -> str:
 
 def summarise(live: Live) -> Summary:
     """Return how the run stands at its end."""
-    causes = [live.broken] if live.broken else []
-    if live.closing.reason:
-        causes.append(live.closing.reason.message)
     models = {label: _model(live, label, counts) for label, counts in live.progress.models.items()}
+    complete = all(model.done == model.planned for model in models.values())
+    causes = [live.broken] if live.broken else []
+    if live.closing.reason and not complete:
+        causes.append(live.closing.reason.message)
     return Summary(
-        state=_state(live, all(model.done == model.planned for model in models.values())),
+        state=_state(live, complete),
         folder=live.folder,
         models=models,
         known=live.budget.known,

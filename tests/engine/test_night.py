@@ -54,6 +54,17 @@ async def test_a_run_ends_by_its_moment_with_every_call_landed_and_goes_on_witho
     assert "until" not in (tmp_path / "run" / "manifest.json").read_text()
 
 
+async def test_a_part_that_ends_before_it_began_still_counts_what_is_done(tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    async with serve(Config()) as base_url:
+        await run_toy(folder, base_url, toy=Toy(tmp_path / "data", crash_in="0002"))
+        summary = await run_until(folder, base_url, in_seconds(0.0), QUICK)
+        assert (summary.state, summary.done, summary.planned) == ("incomplete", 29, 30)
+        assert (await run_toy(folder, base_url)).done == 30
+        whole = await run_until(folder, base_url, in_seconds(0.0), QUICK)
+    assert (whole.state, whole.reasons) == ("complete", ())
+
+
 async def test_a_call_that_would_outlast_the_moment_is_given_up_at_its_worst_case(tmp_path: Path) -> None:
     settings = Settings(sql_workers=1, concurrency=2, sql_timeout=0.2)
     async with serve(Config(latency=60)) as base_url:
