@@ -30,7 +30,7 @@ class CheckReport(msgspec.Struct, frozen=True, kw_only=True):
     `gold_empty`, `gold_failed` and `gold_unparsable` list the others, and `errors` has the word of SQLite or of the
     parser on each. `drift_failed` lists, by the signal of Table 7, the drifts that fail one of the eight checks, whose
     details stand in `errors` too; an unparsable or failing anchor leaves its drift unchecked. `quirks` maps each rule
-    to the triplets that break it. `statistics` is None when a gold does not parse.
+    to the triplets that break it; none is looked for when a gold does not parse.
     """
 
     name: str
@@ -43,7 +43,7 @@ class CheckReport(msgspec.Struct, frozen=True, kw_only=True):
     drift_failed: dict[str, tuple[str, ...]]
     errors: dict[str, str]
     quirks: dict[str, tuple[str, ...]]
-    statistics: Statistics | None
+    statistics: Statistics
     databases: dict[str, DatabaseFacts]
 
     @property
@@ -74,7 +74,7 @@ def check(file: TripletFile, databases: Mapping[str, SourceDatabase]) -> CheckRe
         },
         errors=failed | unparsable | {key: detail for key, (signal, detail) in failures.items() if signal},
         quirks={name: tuple(rule(file, schemas)) for name, rule in QUIRKS.items()} if not unparsable else {},
-        statistics=statistics(file.triplets) if not unparsable else None,
+        statistics=statistics(file.triplets),
         databases={name: facts_of(database) for name, database in databases.items()},
     )
 

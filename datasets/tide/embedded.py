@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
+from collections.abc import Iterator
+from importlib.metadata import version
+from importlib.resources import files
+from importlib.resources.abc import Traversable
 from pathlib import Path
 
 from ...engine.cache import built_once
@@ -10,13 +15,14 @@ from .files import write_triplets
 from .triplets.build import generate
 from .triplets.library import DATABASES
 
-VERSION = 1
-"""Raise it whenever the templates would build other triplets from the same databases; a test holds their digest."""
-
 
 def embedded_place(cache: Path | None = None) -> Path:
-    """Return where the embedded file of triplets stands in the cache, built or not."""
-    return synthetic.place(DATABASES[0], cache).parent / f"tide-synthetic-v{VERSION}.json"
+    """Return where the embedded file of triplets stands in the cache, built or not.
+
+    Its name follows from what it is built from, so that no change of templates or code leaves a stale one behind.
+    """
+    package = files(__name__.rpartition(".")[0])
+    return synthetic.place(DATABASES[0], cache).parent / f"tide-synthetic-{build_digest(package)}.json"
 
 
 def embedded_triplets(cache: Path | None = None) -> Path:
@@ -26,3 +32,20 @@ def embedded_triplets(cache: Path | None = None) -> Path:
         write_triplets(path, generate({name: synthetic.ensure(name, cache) for name in DATABASES}))
 
     return built_once(embedded_place(cache), build)
+
+
+def build_digest(package: Traversable) -> str:
+    """Return a digest of what decides the set: templates, code, the look-alikes' version, and the writer of SQL.
+
+    `package` is the folder of this module: all code in it counts and all of `triplets`, what runs dialogues does not.
+    """
+    digest = hashlib.sha256(f"{synthetic.VERSION} {version('sqlglot')}".encode())
+    for source in _sources(package):
+        digest.update(f"\0{source.name}\0".encode() + source.read_bytes())
+    return digest.hexdigest()[:12]
+
+
+def _sources(package: Traversable) -> Iterator[Traversable]:
+    for folder in (package, package / "triplets"):
+        found = (each for each in folder.iterdir() if each.name.endswith((".py", ".toml")))
+        yield from sorted(found, key=lambda each: each.name)

@@ -19,7 +19,7 @@ from . import words
 from .actions import Clarify, Query
 from .desk import Desk
 from .dialogue import Trace, talk
-from .planning import changes, planned, takes
+from .planning import planned, takes
 from .record import DialogueRecord, Plan, Protocol
 from .samples import Sample, Triplet
 from .simulator import rules
@@ -28,6 +28,7 @@ from .simulator.rules import RulesGenerator, RulesRouter
 from .simulator.situation import Parts
 from .simulator.user import UserSimulator
 from .state import DialogueState
+from .statistics import changes
 
 Evidence: TypeAlias = Literal["rewritten", "original"]
 

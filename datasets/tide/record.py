@@ -11,6 +11,7 @@ from ...adapters.base import Json
 from ...engine.sql.outcome import Status
 from .drift import FineSubtype, Verdict
 from .samples import Kind
+from .statistics import SubtypeChange
 from .structure import CounterfactualVerdict, Subtype, Tier
 
 Protocol: TypeAlias = Literal["f", "p"]
@@ -112,20 +113,6 @@ class PlannedSamples(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tr
     verdict: CounterfactualVerdict | None = None
     subtype: Subtype | None = None
     count: int
-
-
-class SubtypeChange(msgspec.Struct, frozen=True, kw_only=True):
-    """What drifts of one subtype do to the gold query, over `n` triplets (Appendix G.1).
-
-    `measures` sums post minus pre over the triplets, for each measure of `structure.Structure`; `pre` and `post` count
-    the queries by tier. Triplets whose gold does not parse are left out of all.
-    """
-
-    subtype: Subtype
-    n: int
-    measures: dict[str, int]
-    pre: dict[Tier, int]
-    post: dict[Tier, int]
 
 
 class Plan(msgspec.Struct, frozen=True, kw_only=True):

@@ -70,7 +70,7 @@ def _lines(report: CheckReport) -> list[str]:
         f"gold: {report.gold_ok} return rows, {empty} are empty, {failed} fail, {unparsable} do not parse",
         f"drift: {report.drift_ok} of {drifts} pass the eight checks",
         *(f"  {signal}: {len(ids)} ({some(ids)})" for signal, ids in report.drift_failed.items()),
-        *(_statistics(report.statistics) if report.statistics else ()),
+        *_statistics(report.statistics),
         *lines_of(report.databases),
         *(f"{rule}: {len(ids)} ({some(ids)})" for rule, ids in report.quirks.items() if ids),
     ]
@@ -87,12 +87,10 @@ def _statistics(counted: Statistics) -> list[str]:
         f"subtypes: {_shares(counted.subtypes)}",
         f"projections: {_counts(counted.fine_subtypes)}",
     ]
-    for subtype, change in counted.change.items():
-        before, after = (
-            "/".join(map(str, tiers[subtype].values())) for tiers in (counted.tiers_before, counted.tiers_after)
-        )
-        changes = ", ".join(f"{name} {value:+.2f}" for name, value in change.items())
-        lines.append(f"{subtype}: tiers {before} -> {after}; {changes}")
+    for each in counted.changes:
+        before, after = ("/".join(map(str, tiers.values())) for tiers in (each.before, each.after))
+        means = ", ".join(f"{name} {value:+.2f}" for name, value in each.change.items())
+        lines.append(f"{each.subtype}: tiers {before} -> {after}; {means}")
     return lines
 
 

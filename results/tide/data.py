@@ -50,10 +50,7 @@ def structural_change(plan: Plan) -> Table:
         title="Mean structural change from pre- to post-drift gold",
         source="TIDE-Bench, Table 12",
         columns=("measure", *(f"{each.subtype.capitalize()} (n={each.n})" for each in changes)),
-        rows=[
-            [title, *(round(each.measures[name] / each.n, 4) if each.n else None for each in changes)]
-            for name, title in _MEASURES.items()
-        ],
+        rows=[[title, *(each.change[name] for each in changes)] for name, title in _MEASURES.items()],
         note="Below zero: the query after the drift is simpler.",
     )
 
@@ -71,4 +68,4 @@ def tier_change(plan: Plan) -> Table:
 
 def _tiers(plan: Plan) -> Iterator[list[Cell]]:
     for each in plan.changes:
-        yield [each.subtype, *(each.pre.get(tier, 0) for tier in TIERS), *(each.post.get(tier, 0) for tier in TIERS)]
+        yield [each.subtype, *(each.before[tier] for tier in TIERS), *(each.after[tier] for tier in TIERS)]

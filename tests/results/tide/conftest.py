@@ -15,9 +15,9 @@ from turntide.datasets.tide.record import (
     Protocol,
     Queried,
     Step,
-    SubtypeChange,
 )
 from turntide.datasets.tide.samples import KINDS, Kind
+from turntide.datasets.tide.statistics import SubtypeChange
 from turntide.datasets.tide.structure import CounterfactualVerdict, Subtype
 from turntide.results.tide.dialogues import Cell, Dialogues
 
@@ -90,9 +90,9 @@ def plan() -> Plan:
     change = SubtypeChange(
         subtype="value",
         n=2,
-        measures={"tokens": 0, "predicates": -1, "joins": 0, "aggregations": 0, "subquery_depth": 0},
-        pre={"basic": 2, "intermediate": 0, "advanced": 0},
-        post={"basic": 1, "intermediate": 1, "advanced": 0},
+        change={"tokens": 0, "predicates": -0.5, "joins": 0, "aggregations": 0, "subquery_depth": 0},
+        before={"basic": 2, "intermediate": 0, "advanced": 0},
+        after={"basic": 1, "intermediate": 1, "advanced": 0},
     )
     return Plan(samples=tuple(planned), changes=(change,), triplets=4, synthetic=True)
 

@@ -1,3 +1,5 @@
+"""The embedded set and its databases, from the cache: what is built once serves every process of the suite."""
+
 from __future__ import annotations
 
 from collections.abc import Mapping
@@ -6,14 +8,14 @@ from pathlib import Path
 import pytest
 from turntide.datasets import synthetic
 from turntide.datasets.databases import SourceDatabase
-from turntide.datasets.tide.files import TripletFile
+from turntide.datasets.tide.embedded import embedded_triplets
+from turntide.datasets.tide.files import TripletFile, load_triplets
 from turntide.datasets.tide.triplets import DATABASES
-from turntide.datasets.tide.triplets.build import generate
 
 
 @pytest.fixture(scope="session")
-def databases(look_alikes: Path) -> Mapping[str, Path]:
-    return {name: synthetic.place(name, look_alikes) for name in DATABASES}
+def databases() -> Mapping[str, Path]:
+    return {name: synthetic.ensure(name) for name in DATABASES}
 
 
 @pytest.fixture(scope="session")
@@ -22,6 +24,6 @@ def sources(databases: Mapping[str, Path]) -> Mapping[str, SourceDatabase]:
 
 
 @pytest.fixture(scope="session")
-def file(databases: Mapping[str, Path]) -> TripletFile:
-    """The triplets of the embedded default."""
-    return generate(databases)
+def file() -> TripletFile:
+    """The triplets of the embedded default, whose place in the cache is new for every other code or template."""
+    return load_triplets(embedded_triplets())
