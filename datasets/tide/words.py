@@ -34,6 +34,7 @@ class GeneratorWords(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     system: str
     again: str
     refusal: str
+    withheld: str
     nothing: str
 
 
@@ -42,6 +43,7 @@ class RuleWords(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     detail: str
     refusal: str
+    withheld: str
     nothing: str
     neutral: str
 

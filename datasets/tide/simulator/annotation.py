@@ -6,7 +6,7 @@ from .situation import UNA, Situation, Target
 
 
 def annotation(situation: Situation, target: Target) -> str | None:
-    """Return what the user may say for `target`; None for what they cannot answer or have no wish about.
+    """Return what the user may say for `target`; None for what they cannot answer, withhold or have no wish about.
 
     A layer gives its chosen answer, a detail the words of exactly one atomic node (Appendix E's second adaptation).
     """

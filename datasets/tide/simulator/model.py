@@ -69,7 +69,7 @@ def router_prompt(situation: Situation) -> list[Message]:
 def generator_prompt(situation: Situation, target: Target, rejected: Sequence[Rejected]) -> list[Message]:
     """Return the messages of stage 2, which hold one annotation and nothing else of the gold query."""
     headings, phrases = words().headings, words().generator
-    nothing = phrases.refusal if target.aim == UNA else phrases.nothing
+    nothing = phrases.refusal if target.aim == UNA else phrases.withheld if target.withheld else phrases.nothing
     sections = {
         headings.conversation: _conversation(situation.conversation),
         headings.question: situation.question,

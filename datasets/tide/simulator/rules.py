@@ -20,7 +20,7 @@ from .annotation import annotation
 from .situation import LOC, UNA, Rejected, Situation, Target
 
 NAME: Final = "rules"
-VERSION: Final = 1
+VERSION: Final = 2
 """Part of a run's identity: raise it whenever the rules could answer differently."""
 
 ENOUGH: Final = 0.34
@@ -100,6 +100,8 @@ def say(situation: Situation, target: Target) -> str:
     said, phrases = annotation(situation, target), words().rules
     if target.aim == UNA:
         return phrases.refusal
+    if target.withheld:
+        return phrases.withheld
     if said is None:
         return phrases.nothing
     return said if situation.layer(target.aim) else phrases.detail.format(words=said)

@@ -53,11 +53,13 @@ class Situation:
 class Target:
     """What a question is about: `aim` is the label of a layer, `Loc` or `Una`; `node` the one atomic node it may touch.
 
-    The paper's action `Amb` is an aim at a layer.
+    The paper's action `Amb` is an aim at a layer. `withheld` says that the answer would give away an open layer, so
+    that the user stays with what they have said.
     """
 
     aim: str
     node: str = ""
+    withheld: bool = False
 
     @property
     def rho(self) -> str:
@@ -68,17 +70,13 @@ class Target:
 def admitted(target: Target, situation: Situation) -> Target:
     """Return what the simulator acts on: a layer counts only once all before it are resolved, and is `Loc` until then.
 
-    Appendix E's first adaptation, for chains of any depth. The detail that is answered instead is the one that the
-    router named, or else the first that the layer settles.
+    Appendix E's first adaptation, for chains of any depth. What an open layer settles is told by asking for that layer
+    in its turn and in no other way: as a detail it is withheld.
     """
-    layer = situation.layer(target.aim)
-    if layer is None:
-        return target
-    before = situation.layers[: list(situation.layers).index(layer)]
-    if all(earlier.label in situation.resolved for earlier in before):
-        return target
-    settled = [label for label in (target.node, *layer.nodes) if situation.node(label)]
-    return Target(LOC, settled[0] if settled else "")
+    unresolved = [layer for layer in situation.layers if layer.label not in situation.resolved]
+    early = situation.layer(target.aim) in unresolved[1:]
+    settles = target.aim == LOC and any(target.node in layer.nodes for layer in unresolved)
+    return Target(LOC, withheld=True) if early or settles else target
 
 
 class SimulatorFault(Exception):

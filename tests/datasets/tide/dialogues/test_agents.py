@@ -26,6 +26,7 @@ from turntide.datasets.tide.samples import Kind, Sample, Triplet, samples
 from turntide.datasets.tide.triplets.hearing import hear_change, hear_question
 from turntide.datasets.tide.triplets.library import templates
 from turntide.datasets.tide.triplets.request import Request
+from turntide.datasets.tide.words import words
 
 from ....support.tide import Databases, DirectContext
 
@@ -181,12 +182,13 @@ def test_what_is_kept_is_right_only_where_a_new_value_stands_beside_the_old(play
             assert not right_at(record, 1)
 
 
-def test_early_questions_are_answered_as_details_and_journalled_with_their_raw_target(played: Played) -> None:
+def test_early_questions_are_journalled_with_their_raw_target_and_learn_nothing(played: Played) -> None:
     early = [r.asked[0] for r in played.records("tide-asks-second-first") if r.protocol == "f" and r.kind != "drift"]
     assert {asked.rho for asked in early} <= {"Other", "L1"}
     demoted = [asked for asked in early if asked.decided == "L2"]
     assert len(demoted) > len(early) / 2
     assert {asked.acted for asked in demoted} == {"Loc"}
+    assert {(asked.node, asked.reply) for asked in demoted} == {("", words().rules.withheld)}
 
 
 def test_agents_say_so_when_a_prompt_is_not_theirs() -> None:

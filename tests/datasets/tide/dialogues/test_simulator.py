@@ -53,11 +53,21 @@ def test_a_layer_counts_only_when_all_before_it_are_resolved(few: dict[str, Samp
         assert aims == [layer.label if layer.label <= admitted_to else "Loc" for layer in chain]
 
 
-def test_a_demoted_layer_is_answered_with_the_one_detail_that_it_settles(situation: Situation) -> None:
-    assert admitted(Target("L2"), situation) == Target("Loc", AMOUNT)
-    assert admitted(Target("L2", KIND), situation) == Target("Loc", KIND)
-    assert admitted(Target("L2"), situation).rho == "Other"
-    assert admitted(Target("L2"), replace(situation, resolved=frozenset({"L1"}))) == Target("L2")
+def test_what_an_open_layer_settles_is_told_by_no_other_question(situation: Situation) -> None:
+    withheld = Target("Loc", withheld=True)
+    for early in (Target("L2"), Target("L2", AMOUNT), Target("L2", KIND), Target("Loc", AMOUNT)):
+        assert admitted(early, situation) == withheld
+    assert withheld.rho == "Other"
+    assert admitted(Target("Loc", KIND), situation) == Target("Loc", KIND)
+    first = replace(situation, resolved=frozenset({"L1"}))
+    assert admitted(Target("L2", AMOUNT), first) == Target("L2", AMOUNT)
+    assert admitted(Target("Loc", AMOUNT), first) == withheld
+    both = replace(situation, resolved=frozenset({"L1", "L2"}))
+    assert admitted(Target("Loc", AMOUNT), both) == Target("Loc", AMOUNT)
+    assert say(situation, withheld) == words().rules.withheld
+    _, prompt = generator_prompt(situation, withheld, ())
+    assert words().generator.withheld in prompt.content
+    assert "hundred" not in prompt.content
 
 
 def test_a_question_about_both_layers_counts_as_the_first(situation: Situation) -> None:
