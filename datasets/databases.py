@@ -46,17 +46,22 @@ def facts_of(database: SourceDatabase) -> DatabaseFacts:
 
 
 def locate(
-    names: Iterable[str], data_dir: Path | None = None, overrides: Mapping[str, Path] | None = None
+    names: Iterable[str],
+    data_dir: Path | None = None,
+    overrides: Mapping[str, Path] | None = None,
+    known: Iterable[str] = (),
 ) -> dict[str, SourceDatabase]:
     """Find each database of `names`: in `overrides`, else in `data_dir`.
 
     With neither given, the embedded look-alikes are used (built at first need). Real and synthetic are never mixed
     silently: once either is given, every name must be found there, or ConfigurationError says what was looked for.
     A name beyond `FILES` (any of BIRD's, say) is found as `NAME.sqlite`, or in the folder `NAME` as BIRD has them.
+    `overrides` may be of `known` names too, which are not needed now.
     """
     names, named = list(names), dict(overrides or {})
-    if unknown := sorted(named.keys() - FILES.keys() - set(names)):
-        raise ConfigurationError(f"unknown database {unknown[0]!r}; the known ones are {', '.join(FILES)}")
+    possible = dict.fromkeys((*names, *known, *FILES))
+    if unknown := sorted(named.keys() - possible.keys()):
+        raise ConfigurationError(f"unknown database {unknown[0]!r}; the known ones are {', '.join(possible)}")
     if data_dir is None and not named:
         if missing := [name for name in names if name not in synthetic.NAMES]:
             raise ConfigurationError(f"database {missing[0]} has no look-alike: say where it is with --data DIR")

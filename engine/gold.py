@@ -32,5 +32,5 @@ async def check_gold(references: Sequence[Reference], executor: Executor, progre
         more = f"\n  and {len(failed) - SHOWN} more" if len(failed) > SHOWN else ""
         raise ConfigurationError(
             f"{len(failed)} of {len(references)} gold statements do not run, so nothing was sent:{shown}{more}\n"
-            "Check that sessions and databases belong together (turntide data check)."
+            "Check that questions and databases belong together (turntide data check)."
         )

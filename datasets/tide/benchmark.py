@@ -106,11 +106,13 @@ def _opened(chosen: Options, limit: int | None) -> Experiment:
         )
     path = Path(chosen.samples) if chosen.samples else embedded_triplets()
     file = load_triplets(path)
-    asked = [sample for sample in samples(file.triplets) if sample.kind in chosen.sets][:limit]
+    every = list(samples(file.triplets))
+    asked = [sample for sample in every if sample.kind in chosen.sets][:limit]
     databases = locate(
         _databases_of(asked),
         Path(chosen.data) if chosen.data else None,
         {name: Path(place) for name, place in chosen.databases.items()},
+        known=_databases_of(every),
     )
     setup = Setup(
         samples=tuple(asked),

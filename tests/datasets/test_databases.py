@@ -47,6 +47,13 @@ def test_a_look_alike_is_known_for_one_under_any_name(look_alikes: Path, tmp_pat
     assert locate(["superhero"], tmp_path)["superhero"].synthetic
 
 
+def test_a_known_database_may_be_named_though_it_is_not_needed(folder: Path) -> None:
+    named = {name: folder / "northwind.sqlite" for name in ("cards", "heroes")}
+    assert set(locate(["cards"], None, named, known=["cards", "heroes"])) == {"cards"}
+    with pytest.raises(ConfigurationError, match="unknown database 'heroes'; the known ones are cards, northwind, "):
+        locate(["cards"], None, named)
+
+
 def test_real_and_synthetic_are_never_mixed_silently(folder: Path) -> None:
     with pytest.raises(ConfigurationError, match=r"financial.*--database financial=PATH"):
         locate(["northwind", "financial"], overrides={"northwind": folder / "northwind.sqlite"})
