@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 Row: TypeAlias = "tuple[Cell, ...]"
 
 LIMIT_SECONDS = 120.0
-"""How long one gold query may take: generous, for it only has to end."""
+LIMIT_ROWS = 1_200_000
+"""How long one gold query may take and how many rows it may give: generous, for it only has to end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,11 +55,14 @@ class GoldRunner:
             connection.close()
 
     def rows(self, database: str, sql: str) -> list[Row]:
-        """Run `sql` and return its rows; sqlite3.Error when it fails or runs into the limit."""
+        """Run `sql` and return its rows; sqlite3.Error when it fails or runs into a limit."""
         connection = self._connections[database]
         deadline = time.monotonic() + self._limit
         connection.set_progress_handler(lambda: time.monotonic() > deadline, 100_000)
-        return connection.execute(sql).fetchall()
+        rows = connection.execute(sql).fetchmany(LIMIT_ROWS + 1)
+        if len(rows) > LIMIT_ROWS:
+            raise sqlite3.DataError(f"more than {LIMIT_ROWS:,} rows")
+        return rows
 
     def result(self, database: str, sql: str) -> Result:
         """Run `sql`, or recall what it came to."""

@@ -20,6 +20,9 @@ Importer: TypeAlias = Callable[[Any], "TripletFile | None"]
 IMPORTERS: list[Importer] = []
 """Asked in turn about every document that does not say that it is of our format: where a release by others goes."""
 
+_NAME = re.compile(r"[A-Za-z0-9][\w.:-]*", re.ASCII)
+"""Names become parts of a dialogue's key, of file names and of options (`--database NAME=PATH`)."""
+
 
 class TripletFile(msgspec.Struct, frozen=True, kw_only=True):
     """A set of triplets with its name. `synthetic` says that no dialogue in it comes from the paper's authors."""
@@ -71,7 +74,7 @@ def _decoded(path: Path) -> Any:  # noqa: ANN401 - any JSON
         raise ConfigurationError(f"{path} is a cut or damaged gzip file; fetch or build it again") from None
     except OSError as error:
         raise ConfigurationError(f"cannot read the file of triplets {path}: {error.strerror or error}") from None
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise ConfigurationError(f"{path} is not JSON: {error}") from None
 
 
@@ -115,8 +118,9 @@ def _check_rules(path: Path, triplets: Iterable[Triplet]) -> None:
 
 def _problem(triplet: Triplet) -> str | None:
     """Return what a well-typed triplet still breaks, or None."""
-    if not triplet.id or not triplet.database:
-        return "it lacks an id or a database"
+    for name, value in (("id", triplet.id), ("database", triplet.database)):
+        if not _NAME.fullmatch(value):
+            return f"its {name} {value!r} must begin with a letter or digit and hold nothing but these and . : _ -"
     if not triplet.stages:
         return "it has no stages"
     for number, stage in enumerate(triplet.stages, 1):
@@ -145,6 +149,8 @@ def _chain_problem(triplet: Triplet) -> str | None:
     if len(labels) == 1:
         return "one layer is no chain: a second must depend on it"
     for layer in triplet.layers:
+        if not all(text.strip() for text in (layer.term, layer.question, layer.answer, layer.alternative)):
+            return f"{layer.label}: its term, question, answer or alternative is empty"
         if (layer.verdict is None) != (layer.label == "L1"):
             return f"{layer.label}: every layer but L1, and only these, has a verdict against the layer before"
         if bool(layer.counterfactual) != (layer.verdict == "transformed"):

@@ -1,0 +1,26 @@
+"""Trusted SQL ends, whatever the file that it comes from."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from turntide.datasets import gold
+from turntide.datasets.gold import GoldRunner
+
+ENDLESS = "WITH RECURSIVE c (x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT x FROM c"
+
+
+@pytest.mark.parametrize(
+    ("sql", "seconds", "error"), [(ENDLESS, 60, "more than 1,000 rows"), (f"{ENDLESS} WHERE x < 0", 0, "interrupted")]
+)
+def test_a_query_without_end_is_an_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, sql: str, seconds: float, error: str
+) -> None:
+    with closing(sqlite3.connect(tmp_path / "any.sqlite")) as connection:
+        connection.execute("CREATE TABLE t (a)")
+    monkeypatch.setattr(gold, "LIMIT_ROWS", 1_000)
+    with GoldRunner({"any": tmp_path / "any.sqlite"}, limit=seconds) as runner:
+        assert runner.result("any", sql).error == error
