@@ -94,7 +94,7 @@ def confusion(decisions: Decisions) -> Table:
 
 def _rate(decisions: Decisions, asked: Sequence[Probe], *, by_split: bool = False) -> Rate:
     said = [(probe, decisions.said[probe.id]) for probe in asked if probe.id in decisions.said]
-    hits = sum(split_of(aim) == probe.split if by_split else aim == probe.aim for probe, aim in said)
+    hits = sum(aim != FAULT and split_of(aim) == probe.split if by_split else aim == probe.aim for probe, aim in said)
     interval = proportion(hits, len(said)).interval
     return Rate(hits=hits, scored=len(said), planned=len(asked), low=interval.low, high=interval.high)
 

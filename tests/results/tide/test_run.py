@@ -10,9 +10,12 @@ import time
 from pathlib import Path
 
 import pytest
+from turntide.datasets.tide.simulator.probes import probes
 from turntide.engine.cli import main
 from turntide.engine.journal import scan
 from turntide.engine.manifest import Manifest
+from turntide.results.table import Rate
+from turntide.results.tide.simulator import FAULT, Decisions, tables
 
 TURNTIDE = [sys.executable, "-m", "turntide.engine.cli"]
 RUN = [
@@ -104,6 +107,13 @@ def test_the_check_scores_the_rules_and_a_model_with_intervals(
     assert "SIMULATED" in by_model["marks"]
     assert main(["report", str(tmp_path / "check")]) == 0
     assert "Router accuracy" in capsys.readouterr().out
+
+
+def test_a_router_without_decisions_is_right_about_nothing() -> None:
+    nothing = Decisions("mute", {probe.id: FAULT for probe in probes()})
+    accuracy, confusion = tables([nothing])
+    assert [cell.hits for cell in accuracy.rows[0] if isinstance(cell, Rate)] == [0] * 5
+    assert [row[-1] for row in confusion.rows] == [36, 36, 72, 72]
 
 
 BAD = [
