@@ -132,13 +132,18 @@ def gold(bird: Path) -> Iterator[tuple[str, str]]:
 
 
 @pytest.fixture(scope="module")
-def sample(shared_data: Path) -> list[tuple[str, Schema]]:
-    """120 gold queries with the schemas of their databases."""
+def everything(shared_data: Path) -> list[tuple[str, Schema]]:
+    """All gold queries, dev's first, with the schemas of their databases."""
     bird = shared_data / "bird"
     entries = json.loads((bird / "dev_tables.json").read_text(encoding="utf-8"))
     entries += json.loads(gzip.decompress((bird / "train_tables.json.gz").read_bytes()))
     schemas = {entry["db_id"]: schema_of_bird(entry) for entry in entries}
-    return [(sql, schemas[database]) for database, sql in random.Random(7).sample(list(gold(bird)), 120)]
+    return [(sql, schemas[database]) for database, sql in gold(bird)]
+
+
+@pytest.fixture(scope="module")
+def sample(everything: list[tuple[str, Schema]]) -> list[tuple[str, Schema]]:
+    return random.Random(7).sample(everything, 120)
 
 
 @pytest.mark.parametrize("holds", PROPERTIES, ids=lambda holds: holds.__name__)
@@ -147,8 +152,11 @@ def test_it_holds_for_gold_queries(holds: Property, sample: list[tuple[str, Sche
     assert applied > 60
 
 
-def test_gold_queries_have_commitments(sample: list[tuple[str, Schema]]) -> None:
-    assert all(commitments(sql, schema) for sql, schema in sample)
+def test_every_gold_query_of_birds_dev_set_has_commitments(everything: list[tuple[str, Schema]]) -> None:
+    """All 1,534; the 9,428 of the train set are measured by `bench/commitments.py`."""
+    dev = everything[:1_534]
+    assert len(everything) == 1_534 + 9_428
+    assert all(commitments(sql, schema) for sql, schema in dev)
 
 
 WORDS = """
