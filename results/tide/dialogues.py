@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, TypeAlias
+from typing import Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -72,8 +72,8 @@ class Dialogues:
         self.cluster = _codes(record.cluster for record in self.records)
         self.metrics = {metric.name: self.flags(metric.holds) for metric in METRICS}
         self._anchor = _codes((record.model, record.triplet, record.repeat) for record in self.records)
-        self._columns: dict[str, NDArray[Any]] = {
-            name: np.array([getattr(record, name) for record in self.records], dtype=object)
+        self._columns: dict[str, NDArray[np.str_]] = {
+            name: np.array([getattr(record, name) or "" for record in self.records], dtype=np.str_)
             for name in ("model", "protocol", "kind", "subtype", "verdict", "tier")
         }
 

@@ -12,7 +12,7 @@ from ..reading import RunFolder
 from ..report import Report
 from ..spending import cost
 from ..table import Table
-from . import accuracy, chain, data, drift, interaction, outcomes
+from . import accuracy, breakdown, chain, data, drift, interaction, outcomes
 from .dialogues import Dialogues
 from .simulator import is_check, simulator_report
 from .sweep import Sweep, read_sweep
@@ -87,6 +87,7 @@ _FULL: Sequence[tuple[Callable[[set[Kind]], bool], Callable[[Dialogues], Table]]
     (bool, partial(accuracy.dea_by, name="tier")),
     (bool, partial(accuracy.dea_by, name="verdict")),
     (_chains, chain.identification_by_verdict),
+    (bool, breakdown.breakdown),
     (bool, accuracy.comparisons),
 )
 """The tables of the f-protocol, each with what it needs of the sample sets that were planned."""

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from turntide.datasets.tide.metrics import METRICS
+from turntide.datasets.tide.samples import SUBTYPES, VERDICTS
 from turntide.results.statistics import clustered_proportion
 from turntide.results.table import Cell, Difference, Rate, Table
-from turntide.results.tide import accuracy, chain, data, drift, interaction, outcomes
+from turntide.results.tide import accuracy, breakdown, chain, data, drift, interaction, outcomes
 from turntide.results.tide.dialogues import Dialogues
 from turntide.results.tide.report import tables
 
@@ -111,6 +113,23 @@ def test_error_propagation_counts_every_way_and_what_is_inherited(dialogues: Dia
     assert counts(found["Joint", "good"])["error inherited %"] == (1, 1, 1)
 
 
+def test_every_metric_stands_in_every_group_of_every_set_that_it_is_taken_on(dialogues: Dialogues) -> None:
+    found = rows(breakdown.breakdown(dialogues))
+    assert counts(found["all", "", "Joint", "poor"])["DRA"] == (1, 3, 4)
+    assert counts(found["subtype", "value", "Drift-only", "poor"]) == {
+        "DEA": (1, 2, 2), "AR": (0, 2, 2), "DRR": (1, 2, 2), "DRA": (1, 2, 2),
+    }  # fmt: skip
+    assert counts(found["verdict", "transformed", "Chain-only", "good"]) == {
+        "DEA": (1, 2, 2), "AR": (2, 2, 2), "L1-IR": (2, 2, 2), "L2-IRp": (2, 2, 2), "JIR": (2, 2, 2),
+    }  # fmt: skip
+    assert {(by, value) for by, value, _, _ in found} == {
+        ("all", ""), ("tier", "basic"), *(("subtype", s) for s in SUBTYPES), *(("verdict", v) for v in VERDICTS),
+    }  # fmt: skip
+    for (_, _, kind, _), cells in found.items():
+        taken = {metric.name for metric in METRICS if kind in [accuracy.SET_NAMES[each] for each in metric.kinds]}
+        assert set(counts(cells)) == taken
+
+
 def test_the_other_comparisons_stand_beside_the_headline(dialogues: Dialogues) -> None:
     found = rows(accuracy.comparisons(dialogues))["Chain-only",]
     assert counts(found)["multiset"] == (3, 8, 8)
@@ -141,4 +160,4 @@ def test_the_data_set_is_described_once_whatever_the_protocols(dialogues: Dialog
 
 def test_every_table_has_a_key_of_its_own(dialogues: Dialogues) -> None:
     keys = [table.key for table in tables(dialogues)]
-    assert len(set(keys)) == len(keys) == 18
+    assert len(set(keys)) == len(keys) == 19
