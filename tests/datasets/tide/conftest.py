@@ -1,8 +1,9 @@
-"""The small database that the cases of `tests/fixtures/tide` speak of."""
+"""The small database that the cases of `tests/fixtures/tide` speak of, and the real ones where they are present."""
 
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Mapping
 from contextlib import closing
 from pathlib import Path
 
@@ -24,3 +25,13 @@ def database(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def schema(database: Path) -> Schema:
     return schema_of(database)
+
+
+@pytest.fixture(scope="session")
+def real(shared_data: Path) -> Mapping[str, Path]:
+    """The real databases under the templates; Northwind, which is not among them, has to be a look-alike."""
+    return {
+        "financial": shared_data / "bird" / "financial.sqlite",
+        "superhero": shared_data / "bird" / "superhero.sqlite",
+        "sec_edgar": shared_data / "enterprisemem" / "sec_edgar.db",
+    }

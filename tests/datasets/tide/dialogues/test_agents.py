@@ -7,6 +7,7 @@ import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
+from pathlib import Path
 from typing import Final
 
 import pytest
@@ -23,8 +24,10 @@ from turntide.datasets.tide.reader.agent import LOST
 from turntide.datasets.tide.reader.models import AGENTS, make
 from turntide.datasets.tide.record import DialogueRecord, read_record
 from turntide.datasets.tide.samples import Kind, Sample, Triplet, samples
+from turntide.datasets.tide.triplets import build
 from turntide.datasets.tide.triplets.hearing import hear_change, hear_question
 from turntide.datasets.tide.triplets.library import templates
+from turntide.datasets.tide.triplets.plan import PLAN
 from turntide.datasets.tide.triplets.request import Request
 from turntide.datasets.tide.words import words
 
@@ -82,11 +85,11 @@ ENDINGS: Final[Mapping[str, Mapping[Kind, str]]] = {
 
 
 class Played:
-    """Every agent's dialogues over some triplets of the synthetic set, each talked through at first need."""
+    """Every agent's dialogues over some triplets, each talked through at first need."""
 
-    def __init__(self, triplets: Sequence[Triplet]) -> None:
+    def __init__(self, triplets: Sequence[Triplet], paths: Mapping[str, Path]) -> None:
         self.triplets = triplets
-        databases = {name: SourceDatabase(name, ensure(name), synthetic=True) for name in NAMES}
+        databases = {name: SourceDatabase(name, path, synthetic=True) for name, path in paths.items()}
         self.experiment = TideExperiment(
             Setup(samples=tuple(samples(triplets)), samples_sha256="0", synthetic=True, databases=databases)
         )
@@ -115,8 +118,14 @@ class Played:
 
 
 @pytest.fixture(scope="module")
-def played() -> Iterator[Played]:
-    opened = Played(load_triplets(embedded_triplets()).triplets[::EVERY])
+def look_alikes() -> Mapping[str, Path]:
+    return {name: ensure(name) for name in NAMES}
+
+
+@pytest.fixture(scope="module")
+def played(look_alikes: Mapping[str, Path]) -> Iterator[Played]:
+    """Some triplets of the synthetic set."""
+    opened = Played(load_triplets(embedded_triplets()).triplets[::EVERY], look_alikes)
     yield opened
     opened.databases.close()
 
@@ -189,6 +198,20 @@ def test_early_questions_are_journalled_with_their_raw_target_and_learn_nothing(
     assert len(demoted) > len(early) / 2
     assert {asked.acted for asked in demoted} == {"Loc"}
     assert {(asked.node, asked.reply) for asked in demoted} == {("", words().rules.withheld)}
+
+
+def test_the_perfect_agent_is_perfect_on_the_real_databases_too(
+    look_alikes: Mapping[str, Path], real: Mapping[str, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    paths = {**look_alikes, **real}
+    monkeypatch.setattr(build, "PLAN", dict.fromkeys(list(PLAN)[::2], 1))
+    opened = Played(build.generate(paths).triplets, paths)
+    assert len(opened.triplets) == 9
+    for metric in METRICS:
+        for kind in metric.kinds:
+            holds = {metric.holds(record) for record in opened.of("tide-perfect", metric, kind)}
+            assert holds == {PERFECT[kind][metric.name] == ALL}
+    opened.databases.close()
 
 
 def test_agents_say_so_when_a_prompt_is_not_theirs() -> None:

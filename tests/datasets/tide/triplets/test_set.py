@@ -162,15 +162,10 @@ def test_another_seed_draws_other_triplets(databases: Mapping[str, Path], monkey
 
 
 def test_real_databases_carry_the_templates_too(
-    databases: Mapping[str, Path], shared_data: Path, monkeypatch: pytest.MonkeyPatch
+    databases: Mapping[str, Path], real: Mapping[str, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     few: dict[Cell, int] = dict.fromkeys(PLAN, 1)
     monkeypatch.setattr(build, "PLAN", few)
-    real = {
-        "financial": shared_data / "bird" / "financial.sqlite",
-        "superhero": shared_data / "bird" / "superhero.sqlite",
-        "sec_edgar": shared_data / "enterprisemem" / "sec_edgar.db",
-    }
     places = {**databases, **real}
     made = generate(places)
     report = check(made, {name: SourceDatabase(name, path, synthetic=False) for name, path in places.items()})
