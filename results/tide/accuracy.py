@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Final, TypeAlias
 
 from ...datasets.tide.metrics import all_right
+from ...datasets.tide.record import Protocol
 from ...datasets.tide.samples import KINDS, SUBTYPES, TIERS, VERDICTS, Kind
 from ...datasets.tide.scoring import HEADLINE
 from ...engine.comparison import COMPARISONS
@@ -109,10 +110,11 @@ def by_subtype(dialogues: Dialogues, kind: Kind) -> list[Column]:
     return [*((kind, subtype.capitalize(), Group(subtype=subtype)) for subtype in present), (kind, "All", ALL)]
 
 
-def sizes(dialogues: Dialogues, groups: Sequence[Column]) -> str:
+def sizes(dialogues: Dialogues, groups: Sequence[Column], protocol: Protocol = "f") -> str:
     """Return how many samples each column plans for one model, in words: every rate's n unless it says otherwise."""
+    model = dialogues.labels[0]
     shown = [
-        f"{SET_NAMES[kind]} {name} {dialogues.part(dialogues.labels[0], 'f', kind, group).planned:,}".replace("  ", " ")
+        f"{SET_NAMES[kind]} {name} {dialogues.part(model, protocol, kind, group).planned:,}".replace("  ", " ")
         for kind, name, group in groups
     ]
     return f"n per model: {', '.join(shown)}."

@@ -6,8 +6,9 @@ from collections import Counter
 from typing import Final
 
 from ...datasets.tide.metrics import METRICS
-from ...datasets.tide.record import Protocol
+from ...datasets.tide.record import DialogueRecord, Protocol
 from ...datasets.tide.samples import VERDICTS, Kind
+from ...datasets.tide.simulator.situation import LOC, UNA
 from ..table import Cell, Rate, Table
 from .accuracy import SET_NAMES, columns_of, sizes
 from .dialogues import ALL, Dialogues, Group
@@ -25,6 +26,7 @@ _TABLE_13: Final[tuple[tuple[Kind, str], ...]] = (
 def identification(dialogues: Dialogues) -> Table:
     """L1-IR, L2-IR^p, JIR and AR per sample set (Table 13)."""
     columns: list[tuple[Kind, str]] = [(kind, name) for kind, name in _TABLE_13 if dialogues.has(_PROTOCOL[name], kind)]
+    protocol: Protocol = "f" if dialogues.taken("f") else "p"
     return Table(
         key="identification",
         title="Chain-layer identification and ask rates (%)",
@@ -35,7 +37,7 @@ def identification(dialogues: Dialogues) -> Table:
             for model in dialogues.models
         ],
         note="L2-IRp under the p-protocol, whose primed exchange counts for nothing; all others under the f-protocol. "
-        f"{sizes(dialogues, [(kind, '', ALL) for kind in dialogues.taken('f')])}",
+        f"{sizes(dialogues, [(kind, '', ALL) for kind in dialogues.taken(protocol)], protocol)}",
     )
 
 
@@ -63,6 +65,7 @@ def identification_by_verdict(dialogues: Dialogues) -> Table:
 def router(dialogues: Dialogues) -> Table:
     """How often the router decided what, what was demoted, and how often the validator stepped in."""
     rows: list[list[Cell]] = []
+    layers = sorted({"L1", "L2", *(layer for record in dialogues.records for layer in _layers(record))})
     for model in dialogues.labels:
         asked = [each for record in dialogues.records if record.model == model for each in record.asked]
         decided = Counter(each.decided for each in asked)
@@ -71,7 +74,7 @@ def router(dialogues: Dialogues) -> Table:
             [
                 model,
                 len(asked),
-                *(decided[aim] for aim in ("L1", "L2", "Loc", "Una")),
+                *(decided[aim] for aim in (*layers, LOC, UNA)),
                 sum(each.decided != each.acted for each in asked),
                 sum(each.rejected for each in asked),
                 sum(each.neutral for each in asked),
@@ -83,13 +86,17 @@ def router(dialogues: Dialogues) -> Table:
         title="The user simulator: decisions and interventions, both protocols",
         source="TIDE-Bench, Appendix E",
         columns=(
-            "model", "questions", "L1", "L2", "Loc", "Una", "demoted", "answers rejected", "neutral answers",
+            "model", "questions", *layers, LOC, UNA, "demoted", "answers rejected", "neutral answers",
             "dialogues unscored",
         ),
         rows=rows,
         note="demoted: a layer asked for while an earlier one was open, answered as Loc. A rejected answer was asked "
         "for again; after three more a neutral one stands in. Unscored: the simulator itself failed.",
     )  # fmt: skip
+
+
+def _layers(record: DialogueRecord) -> set[str]:
+    return {each.decided for each in record.asked} - {LOC, UNA}
 
 
 def _rate(dialogues: Dialogues, name: str, model: str | None, kind: Kind, group: Group = ALL) -> Rate:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import pytest
 from turntide.datasets.tide.metrics import METRICS
+from turntide.datasets.tide.record import Plan
 from turntide.datasets.tide.samples import SUBTYPES, VERDICTS
 from turntide.results.statistics import clustered_proportion
 from turntide.results.table import Cell, Difference, Rate, Table
 from turntide.results.tide import accuracy, breakdown, chain, data, drift, interaction, outcomes
 from turntide.results.tide.dialogues import Dialogues
 from turntide.results.tide.report import tables
+
+from .conftest import TRIPLETS, dialogue
 
 Row = dict[str, Cell]
 
@@ -66,6 +69,15 @@ def test_table_13_is_identification_and_ask_rates(dialogues: Dialogues) -> None:
     by_verdict = rows(chain.identification_by_verdict(dialogues))
     assert counts(by_verdict["eliminated", "poor"])["Chain-only L1-IR"] == (1, 2, 2)
     assert counts(by_verdict["transformed", "poor"])["Chain-only L1-IR"] == (0, 2, 2)
+
+
+def test_a_run_of_the_p_protocol_alone_has_its_own_sizes_and_deeper_chains_their_own_columns(plan: Plan) -> None:
+    record = dialogue("deep", "p", "joint", TRIPLETS[0], "++", rho=("L2", "L3"))
+    deep = Dialogues(plan, ["deep"], frozenset({("deep", "p", "joint")}), 1, [record])
+    found = chain.identification(deep)
+    assert found.columns == ("model", "Joint L2-IRp")
+    assert found.note.endswith("n per model: Joint 4.")
+    assert rows(chain.router(deep))["deep",]["L3"] == 1
 
 
 def test_table_14_is_dra_by_subtype_and_drr(dialogues: Dialogues) -> None:
