@@ -25,6 +25,8 @@ def build_triplets(args: argparse.Namespace) -> int:
 
     if args.out is None:
         raise ConfigurationError("triplets over given databases or of another seed need a place: --out FILE")
+    if not args.out.parent.is_dir():
+        raise ConfigurationError(f"cannot write {args.out}: there is no folder {args.out.parent}")
     databases = located(args, DATABASES)
     try:
         file = generate({name: database.path for name, database in databases.items()}, args.seed)

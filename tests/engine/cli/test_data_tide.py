@@ -136,6 +136,9 @@ def test_build_writes_triplets_over_given_databases(
     assert load_triplets(out) == made
     assert main(["data", "build", "tide", "--seed", "5", *places]) == 2
     assert "need a place: --out FILE" in capsys.readouterr().err
+    monkeypatch.setattr(build, "generate", None)
+    assert main(["data", "build", "tide", "--out", str(folder / "nowhere" / "made.json"), *places]) == 2
+    assert "there is no folder" in capsys.readouterr().err
 
 
 def test_databases_of_another_schema_are_said_not_to_carry_the_templates(
