@@ -48,8 +48,9 @@ def test_a_look_alike_is_known_for_one_under_any_name(look_alikes: Path, tmp_pat
 
 
 def test_a_known_database_may_be_named_though_it_is_not_needed(folder: Path) -> None:
-    named = dict.fromkeys(("cards", "heroes"), folder / "northwind.sqlite")
-    assert set(locate(["cards"], None, named, known=["cards", "heroes"])) == {"cards"}
+    names = ["cards", "heroes"]
+    named = dict.fromkeys(names, folder / "northwind.sqlite")
+    assert set(locate(["cards"], None, named, known=names)) == {"cards"}
     with pytest.raises(ConfigurationError, match="unknown database 'heroes'; the known ones are cards, northwind, "):
         locate(["cards"], None, named)
 
