@@ -19,7 +19,7 @@ from .files import replace_file
 from .journal.codec import canonical, loads
 
 NAME = "manifest.json"
-FORMAT: Final = 1
+FORMAT: Final = 2
 """Version of what a run folder holds; part of a run's identity."""
 
 _WIDTH = 60

@@ -2,11 +2,13 @@ r"""How one line of the journal is written and read back, exactly.
 
 A line is one JSON object and a newline, readable by any JSON reader:
 
-    {"k":"answer","u":"s1/A/m/0","b":"","s":2,"text":"SELECT 1",...,"crc":"1c291ca3"}
+    {"k":"answer","u":"s1/A/m/0","b":"","s":2,"text":"SELECT 1",...,"prev":"9ae0daaf","crc":"1c291ca3"}
 
 `k` is its kind; `u`, `b` and `s` are unit, branch and sequence where it has a place; the rest belongs to the kind.
-`crc` is the CRC-32 (zlib's), as eight hexadecimal digits, of the line's bytes before `,"crc":`. What JSON cannot say
-stands as an object with one key that begins with a dollar:
+`crc` is the CRC-32 (zlib's), as eight hexadecimal digits, of the line's bytes before `,"crc":`. `prev` is the `crc` of
+the line before, zeros in the first: so a line can be read alone, and one that was taken out, doubled or moved breaks
+the chain. (Whole lines cut off at the end look like a crash before they were written.) What JSON cannot say stands as
+an object with one key that begins with a dollar:
 
     {"$float":"nan"}        nan, inf or -inf
     {"$int":"0x1fffff..."}  beyond 64 bits
@@ -30,6 +32,8 @@ from zlib import crc32
 
 import orjson
 
+from .links import FIRST
+
 Fields: TypeAlias = dict[str, Any]
 
 _OPTIONS = orjson.OPT_PASSTHROUGH_DATACLASS | orjson.OPT_PASSTHROUGH_DATETIME
@@ -37,14 +41,14 @@ _CRC_SIZE = len(b',"crc":"00000000"}\n')
 _null = re.compile(b"null").search  # half the time of `in` on a usual line
 
 
-def encode(line: Mapping[str, object]) -> bytes:
-    """Return the bytes of `line` with its checksum and its newline.
+def encode(line: Mapping[str, object], previous: bytes = FIRST) -> bytes:
+    """Return the bytes of `line` with its newline, after a line whose checksum is `previous`.
 
     Raises TypeError when it holds what could not be given back, and ValueError when it has no kind.
     """
-    if not isinstance(line.get("k"), str) or "crc" in line:
-        raise ValueError("a line has its kind as `k`, and leaves `crc` to the journal")
-    body = dumps(line)[:-1]
+    if not isinstance(line.get("k"), str) or "crc" in line or "prev" in line:
+        raise ValueError("a line has its kind as `k`, and leaves `prev` and `crc` to the journal")
+    body = b'%b,"prev":"%b"' % (dumps(line)[:-1], previous)
     if body.startswith(b'{"$'):
         raise ValueError("the names of a line's own fields are plain text")
     return b'%b,"crc":"%08x"}\n' % (body, crc32(body))
@@ -55,10 +59,11 @@ def decode(raw: bytes) -> Fields:
     if raw[-_CRC_SIZE:] != b',"crc":"%08x"}\n' % crc32(raw[:-_CRC_SIZE]):
         raise ValueError("its checksum does not match")
     line = loads(raw)
-    if not isinstance(line, dict) or "k" not in line:
-        raise ValueError("it has no kind")
+    if not isinstance(line, dict) or "k" not in line or "prev" not in line:
+        raise ValueError("it has no kind, or names no line before it")
     fields = cast("Fields", line)
     del fields["crc"]
+    del fields["prev"]
     return fields
 
 

@@ -11,6 +11,7 @@ from .codec import Fields, decode, encode
 from .errors import DamagedJournal, DuplicateKey
 from .index import Chains, Index
 from .keys import Key, Place, end, place_of, step
+from .links import links
 from .logfile import LogFile, whole_lines
 from .writer import Statistics, Writer, at_once
 
@@ -32,6 +33,7 @@ class Journal:
         self.path = file.path
         self._file = file
         self._writer = Writer(file, file.whole_end(), linger)
+        self._last = file.last_checksum(self._writer.end)
         self._index = Index(self._line_at)
         self._records = Chains()
 
@@ -60,10 +62,11 @@ class Journal:
 
     def append(self, line: Mapping[str, Any]) -> None:
         """Put `line` at the end, in memory; raises DuplicateKey when its place is filled, or JournalStopped."""
-        raw = encode(line)
+        raw = encode(line, self._last)
         self._writer.check()
         self._enter(line, self._writer.end)
         self._writer.append(raw)
+        self._last = links(raw)[1]
 
     async def durable(self) -> None:
         """Wait until all that was appended before this call is on disk; raises JournalStopped when it cannot be."""

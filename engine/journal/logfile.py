@@ -9,20 +9,31 @@ from contextlib import suppress
 from pathlib import Path
 
 from ..files import sync_folder
+from .errors import DamagedJournal
+from .links import FIRST, SIZE, links
 
 _BLOCK = 1 << 16
 _USUAL_LINE = 1 << 13
 
 
 def whole_lines(path: Path) -> Iterator[tuple[int, bytes]]:
-    """Yield (offset, bytes with newline) of each whole line. A tail without newline, torn or still growing, ends it."""
-    offset = 0
+    """Yield (offset, bytes with newline) of each whole line. A tail without newline, torn or still growing, ends it.
+
+    Raises DamagedJournal, once the lines before it were taken, at one that was not written after the one before it.
+    """
+    offset, last = 0, FIRST
     with path.open("rb", buffering=_BLOCK) as file:
         for raw in file:
             if not raw.endswith(b"\n"):
                 return
+            previous, checksum = links(raw)
+            if previous != last:
+                raise DamagedJournal(
+                    path, offset, "it was not written after the line before it: one is missing, stands twice or moved"
+                )
             yield offset, raw
             offset += len(raw)
+            last = checksum
 
 
 class LogFile:
@@ -43,6 +54,10 @@ class LogFile:
                 return start + newline + 1
             end = start
         return 0
+
+    def last_checksum(self, end: int) -> bytes:
+        """Return the checksum of the line that ends at `end`."""
+        return links(os.pread(self._descriptor, min(SIZE, end), max(0, end - SIZE)))[1] if end else FIRST
 
     def cut(self, end: int) -> None:
         """Move what stands after `end` to a `.torn` file beside this one, and end this one there."""

@@ -15,7 +15,7 @@ from turntide.adapters.base import Answer, Json, Usage
 from turntide.datasets.enterprisemem.record import Plan, PlannedTurns, TurnRecord
 from turntide.engine.journal import Journal, Key
 from turntide.engine.ledger import Line, answer_line, place, sent_line
-from turntide.engine.manifest import Manifest
+from turntide.engine.manifest import FORMAT, Manifest
 from turntide.engine.parts import began, ended
 from turntide.engine.sql.outcome import Outcome
 
@@ -75,7 +75,7 @@ class Sweep:
             "prompts_sha256": "9409" * 16,
         }
         identity: dict[str, Any] = {
-            "format": 1,
+            "format": FORMAT,
             "benchmark": "enterprisemem",
             "models": [{"label": model, "id": model, "options": dict(self.options)} for model in self.models],
             "repeats": self.repeats,

@@ -5,11 +5,13 @@ from __future__ import annotations
 import errno
 import tempfile
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
 from turntide.engine.journal import Fields, scan
+from turntide.engine.journal.codec import encode
+from turntide.engine.journal.links import FIRST, links
 from turntide.engine.journal.logfile import LogFile
 
 
@@ -51,6 +53,15 @@ def step(kind: str, seq: int, text: str = "SELECT 1", *, unit: str = "u", branch
 
 def answer(seq: int, text: str = "SELECT 1", *, unit: str = "u") -> Fields:
     return step("answer", seq, text, unit=unit)
+
+
+def chained(lines: Iterable[Fields]) -> bytes:
+    """Return the bytes of a journal that holds `lines`."""
+    content, last = b"", FIRST
+    for line in lines:
+        raw = encode(line, last)
+        content, last = content + raw, links(raw)[1]
+    return content
 
 
 def texts(path: Path) -> list[str]:

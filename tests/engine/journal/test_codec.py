@@ -29,7 +29,7 @@ def test_every_value_survives_a_round_trip_exactly(value: object) -> None:
     assert repr_of(back) == repr_of(value)  # tells nan, -0.0, 1 and 1.0, True and 1 apart
 
 
-@given(st.dictionaries(keys.filter(lambda key: key != "crc"), values, max_size=4), texts)
+@given(st.dictionaries(keys.filter(lambda key: key not in ("crc", "prev")), values, max_size=4), texts)
 def test_a_line_is_one_json_object_whose_checksum_anyone_can_verify(data: dict[str, object], unit: str) -> None:
     line = {"k": "answer", "u": unit, "data": data}
     raw = encode(line)
@@ -40,10 +40,10 @@ def test_a_line_is_one_json_object_whose_checksum_anyone_can_verify(data: dict[s
 
 
 def test_a_usual_line_reads_as_it_was_written() -> None:
-    body = '{"k":"answer","u":"é","b":"","s":2,"text":"SELECT 1"'
+    body = '{"k":"answer","u":"é","b":"","s":2,"text":"SELECT 1","prev":"9ae0daaf"'
     crc = zlib.crc32(body.encode())
     line = {"k": "answer", "u": "é", "b": "", "s": 2, "text": "SELECT 1"}
-    assert encode(line).decode() == f'{body},"crc":"{crc:08x}"}}\n'
+    assert encode(line, b"9ae0daaf").decode() == f'{body},"crc":"{crc:08x}"}}\n'
 
 
 def test_ten_megabytes_of_hostile_text_survive() -> None:
@@ -51,7 +51,7 @@ def test_ten_megabytes_of_hostile_text_survive() -> None:
     assert decode(encode({"k": "answer", "text": text})) == {"k": "answer", "text": text}
 
 
-@pytest.mark.parametrize("line", [{}, {"k": 1}, {"k": "answer", "crc": "00000000"}])
+@pytest.mark.parametrize("line", [{}, {"k": 1}, {"k": "answer", "crc": "00000000"}, {"k": "answer", "prev": ""}])
 def test_a_line_without_a_kind_or_with_a_checksum_of_its_own_is_refused(line: dict[str, object]) -> None:
     with pytest.raises(ValueError, match="kind"):
         encode(line)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from turntide.engine.journal import DamagedJournal, DuplicateKey, Fields, Journal, JournalStopped, Key, scan
 
-from .conftest import answer, step
+from .conftest import answer, chained, step
 
 LINES = [
     answer(0, "naïve 🙂"),
@@ -72,6 +72,33 @@ def test_a_damaged_journal_is_left_as_it_was(journal_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("kept", "astray"),
+    [
+        pytest.param([1, 2, 3], 0, id="the first is taken out"),
+        pytest.param([0, 2, 3], 1, id="one is taken out"),
+        pytest.param([0, 1, 1, 2], 2, id="one stands twice"),
+        pytest.param([0, 1, 2, 1], 3, id="one is copied to the end"),
+        pytest.param([0, 2, 1, 3], 1, id="two have changed places"),
+    ],
+)
+def test_a_line_taken_out_doubled_or_moved_is_an_error_that_names_the_first_astray(
+    journal_path: Path, kept: list[int], astray: int
+) -> None:
+    lines = [step("fail", number, f"fault {number}") for number in range(4)]
+    write(journal_path, *lines[:2])
+    write(journal_path, *lines[2:])
+    written = journal_path.read_bytes().splitlines(keepends=True)
+    changed = [written[number] for number in kept]
+    journal_path.write_bytes(b"".join(changed))
+    with pytest.raises(DamagedJournal, match="missing, stands twice or moved") as opened:
+        Journal.open(journal_path)
+    with pytest.raises(DamagedJournal, match="missing, stands twice or moved") as scanned:
+        list(scan(journal_path))
+    assert opened.value.offset == scanned.value.offset == sum(map(len, changed[:astray]))
+    assert journal_path.read_bytes() == b"".join(changed)
+
+
+@pytest.mark.parametrize(
     ("first", "second"),
     [
         (answer(1), step("sql", 1)),
@@ -85,9 +112,7 @@ def test_a_filled_place_is_filled_once(journal_path: Path, first: Fields, second
         with pytest.raises(DuplicateKey):
             journal.append(second)
     size = journal_path.stat().st_size
-    write(journal_path.with_name("other.jsonl"), second)
-    with journal_path.open("ab") as file:
-        file.write(journal_path.with_name("other.jsonl").read_bytes())
+    journal_path.write_bytes(chained([first, second]))
     with pytest.raises(DuplicateKey) as caught:
         Journal.open(journal_path)
     assert (caught.value.first, caught.value.second) == (0, size)

@@ -12,10 +12,9 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 from turntide.engine.journal import DuplicateKey, Fields, Journal, Key, scan
-from turntide.engine.journal.codec import encode
 from turntide.engine.journal.keys import place_of
 
-from .conftest import step
+from .conftest import chained, step
 
 MEMORY = Path("/dev/shm")
 keys = st.builds(Key, st.sampled_from("uv"), st.sampled_from(["", "b"]), st.integers(0, 3))
@@ -64,8 +63,8 @@ class JournalMachine(RuleBasedStateMachine):
     @rule(share=st.floats(0, 1))
     def crash(self, share: float) -> None:
         """Keep what is durable and any part of the rest, as a kernel may have."""
-        safe = b"".join(encode(line) for line in self.lines[: self.durable])
-        rest = b"".join(encode(line) for line in self.lines[self.durable :])
+        safe = chained(self.lines[: self.durable])
+        rest = chained(self.lines)[len(safe) :]
         assert self.path.read_bytes().startswith(safe)
         content = safe + rest[: round(share * len(rest))]
         self.lines = self.lines[: content.count(b"\n")]
