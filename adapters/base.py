@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Literal, Protocol, TypeAlias
+from typing import Final, Literal, Protocol, TypeAlias
 
 Json: TypeAlias = "None | bool | int | float | str | list[Json] | dict[str, Json]"
 Role = Literal["system", "user", "assistant"]
@@ -21,6 +21,9 @@ Finish = Literal["stop", "length", "refused"]
 FaultKind = Literal["rate_limit", "overloaded", "server", "timeout", "network", "malformed"]
 FatalKind = Literal["key", "quota", "not_found", "bad_request"]
 Phase = Literal["connect", "sent"]
+
+SIMULATED: Final = "x-turntide-simulated"
+"""The header by which every reply of the simulated provider tells what it is."""
 
 
 class ConfigurationError(Exception):
@@ -92,7 +95,8 @@ class Answer:
 
     `finish` is `length` when the reply was cut at the token limit and `refused` when the provider or the
     model declined this very question (content filter, context length); `detail` then says which.
-    `usage` is None when the provider reported none: the call then counts at its reserved worst case.
+    `usage` is None when the provider reported none: the call then counts at its reserved worst case. `simulated` is
+    what the reply itself says (see `SIMULATED`), under whatever name its provider was reached.
     """
 
     text: str
@@ -101,6 +105,7 @@ class Answer:
     finish: Finish = "stop"
     reasoning: str = ""
     detail: str = ""
+    simulated: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import NamedTuple
 
 from ..adapters.base import (
+    SIMULATED,
     Account,
+    Answer,
     Fault,
     LimitHint,
     Provider,
@@ -45,4 +48,6 @@ async def exchange(
     # A host may quote the key that it was sent; nothing behind this line can show or journal it.
     wired = redact_reply(wired, account.key)
     reply = redact_read(provider.wire.read(wired, question), account.key)
+    if SIMULATED in wired.headers and isinstance(reply, Answer):
+        reply = replace(reply, simulated=True)
     return Exchanged(reply, provider.wire.hints(wired))

@@ -85,6 +85,8 @@ def answer_line(
         line["finish"], line["detail"] = answer.finish, answer.detail
     if answer.reasoning:
         line["reasoning"] = answer.reasoning
+    if answer.simulated:
+        line["simulated"] = True
     line["queued"], line["took"] = round(queued, 6), round(took, 6)
     return line
 
@@ -108,6 +110,7 @@ def answer_of(line: Mapping[str, Any]) -> Answer:
         finish=line.get("finish", "stop"),
         detail=line.get("detail", ""),
         reasoning=line.get("reasoning", ""),
+        simulated="simulated" in line,
     )
 
 

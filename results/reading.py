@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
@@ -29,11 +29,6 @@ class ModelIdentity(msgspec.Struct, frozen=True):
     def asked(self) -> str:
         """The id that the provider is asked for."""
         return self.id.partition("/")[2]
-
-    @property
-    def simulated(self) -> bool:
-        """Whether a simulated provider answers."""
-        return self.id.startswith("sim/")
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +60,16 @@ class RunFolder:
         """
         journal = self.folder / JOURNAL
         return scan(journal) if journal.exists() else iter(())
+
+
+def simulated_mark(models: Sequence[ModelIdentity], answered: Container[str]) -> dict[str, str]:
+    """Return the mark SIMULATED, or nothing: of `models`, which are simulated by their provider's name, and which by
+    their own answers. `answered` holds the labels of those whose answers say so, wherever they were asked for."""
+    simulated = [model.label for model in models if model.id.startswith("sim/") or model.label in answered]
+    if not simulated:
+        return {}
+    which = "the models" if len(simulated) == len(models) else ", ".join(simulated)
+    return {"SIMULATED": f"{which} answered by rules; the numbers say nothing about real models"}
 
 
 def open_run(folder: Path) -> RunFolder:

@@ -1,4 +1,4 @@
-"""The simulated provider as the engine knows it: `sim/MODEL`, free, without a key."""
+"""The simulated provider as the engine knows it: `sim/MODEL`, free, with a key only where the server wants one."""
 
 from __future__ import annotations
 
@@ -24,6 +24,7 @@ provider: Final = Provider(
         "gemini": GeminiContent(root=""),
     },
     base_url=f"http://127.0.0.1:{DEFAULT_PORT}/v1",
+    key_variables=("TURNTIDE_SIM_API_KEY",),
     url_variables=("TURNTIDE_SIM_BASE_URL",),
     free=True,
 )

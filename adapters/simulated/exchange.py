@@ -14,7 +14,7 @@ from math import ceil
 from types import TracebackType
 from typing import Final, Literal, TypeAlias, cast, get_args
 
-from ..base import Json, Question, Usage
+from ..base import SIMULATED, Json, Question, Usage
 from .chance import digest, fraction, ordered, pick
 from .config import UNREAD, Config, Fault, Mistake
 from .failure import Failure
@@ -238,7 +238,7 @@ class Call:
         return digest(self._id, b"%d %d" % (self._attempt, seed), purpose=b"attempt")
 
     def _reply_headers(self) -> dict[str, str]:
-        headers = {"content-type": "application/json"}
+        headers = {"content-type": "application/json", SIMULATED: "true"}
         if self._gate is not None:
             headers |= self._wire.limits(self._gate.hints())
         return headers

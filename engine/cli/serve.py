@@ -24,6 +24,7 @@ def add_parser(commands: Subparsers, words: Sequence[str]) -> None:
     parser.add_argument("--host", help="address to bind (default 127.0.0.1)")
     parser.add_argument("--port", type=at_least(0), help="port to bind; 0 takes a free one (default 8377)")
     parser.add_argument("--allow-remote", action="store_true", default=None, help="allow a host that is not loopback")
+    parser.add_argument("--key", help="the key that requests must carry (default: any); TURNTIDE_SIM_API_KEY sends it")
     parser.add_argument("--config", type=Path, metavar="FILE", help="TOML or JSON; the options here override it")
     parser.add_argument("--seed", type=int, help="seeds mistakes, faults and latencies (default 0)")
     parser.add_argument("--latency", metavar="SPEC", help="seconds, uniform:LOW:HIGH or lognormal:MEDIAN:SIGMA")
@@ -61,6 +62,7 @@ def configuration(args: argparse.Namespace) -> Config:
         "host": args.host,
         "port": args.port,
         "allow_remote": args.allow_remote,
+        "key": args.key,
         "seed": args.seed,
         "latency": args.latency,
         "limits": _over(base.limits, limits),

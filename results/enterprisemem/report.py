@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from ...adapters.base import ConfigurationError, Json
 from ..configurations import models_table, stating, substitutions
-from ..reading import RunFolder
+from ..reading import RunFolder, simulated_mark
 from ..report import Report
 from ..spending import cost
 from ..table import Table
@@ -67,10 +67,7 @@ def _title(turns: Turns) -> str:
 
 
 def _marks(runs: Sequence[RunFolder], sweep: Sweep) -> Iterator[tuple[str, str]]:
-    simulated = [model.label for model in sweep.models if model.simulated]
-    if simulated:
-        which = "the models" if len(simulated) == len(sweep.models) else ", ".join(simulated)
-        yield "SIMULATED", f"{which} answered by rules; the numbers say nothing about real models"
+    yield from simulated_mark(sweep.models, sweep.simulated).items()
     synthetic = [name for name, database in _databases(runs[0]).items() if database["synthetic"]]
     if synthetic:
         yield "SYNTHETIC", f"generated look-alikes stand in for the databases {', '.join(synthetic)}"

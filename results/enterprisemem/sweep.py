@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import msgspec
 
 from ...adapters.base import ConfigurationError
 from ...datasets.enterprisemem.conditions import BY_NAME
 from ...datasets.enterprisemem.record import Plan, TurnRecord, read_record
+from ...engine.journal import Fields
 from ...engine.manifest import Difference
 from ..reading import ModelIdentity, RunFolder, in_order, require_agreement
 from ..spending import Spent
@@ -23,12 +24,14 @@ Cell = tuple[str, str]
 @dataclass(frozen=True, slots=True)
 class Sweep:
     """What one or more run folders hold together. `returned` counts answers by model and the id that came back;
-    `tainted` are databases that changed while a run used them."""
+    `simulated` are models whose answers say that they are; `tainted` are databases that changed while a run used them.
+    """
 
     models: tuple[ModelIdentity, ...]
     turns: Turns
     spent: dict[Cell, Spent]
     returned: dict[str, Counter[str]]
+    simulated: frozenset[str] = frozenset()
     tainted: tuple[str, ...] = ()
 
 
@@ -49,22 +52,36 @@ def read_sweep(runs: Sequence[RunFolder]) -> Sweep:
     )
     # In plan order: sums of money are taken in it, and the tables print in it.
     spent = {cell: Spent() for model in plan.models for c in plan.conditions if (cell := (model, c)) in cells}
-    returned = {model.label: Counter[str]() for model in models}
-    tainted: set[str] = set()
-    records = list(_read(runs, spent, returned, tainted))
-    return Sweep(models, Turns(plan, frozenset(cells), records), spent, returned, tuple(sorted(tainted)))
+    seen = _Seen(spent, {model.label: Counter[str]() for model in models})
+    turns = Turns(plan, frozenset(cells), list(_read(runs, seen)))
+    return Sweep(models, turns, spent, seen.returned, frozenset(seen.simulated), tuple(sorted(seen.tainted)))
 
 
-def _read(
-    runs: Sequence[RunFolder], spent: dict[Cell, Spent], returned: dict[str, Counter[str]], tainted: set[str]
-) -> Iterator[TurnRecord]:
+@dataclass(slots=True)
+class _Seen:
+    """What is counted and noted while records are read."""
+
+    spent: dict[Cell, Spent]
+    returned: dict[str, Counter[str]]
+    simulated: set[str] = field(default_factory=set[str])
+    tainted: set[str] = field(default_factory=set[str])
+
+    def answer(self, cell: Cell, line: Fields) -> None:
+        """Count an answer."""
+        self.spent[cell].add(line)
+        self.returned[cell[0]][line["model"]] += 1
+        if "simulated" in line:
+            self.simulated.add(cell[0])
+
+
+def _read(runs: Sequence[RunFolder], seen: _Seen) -> Iterator[TurnRecord]:
     """Yield the record of every scored turn; count the answers and note tainted databases on the way."""
     homes: dict[str, tuple[RunFolder, Cell]] = {}
     for run in runs:
         cells = {f"{model}/{condition}/": (model, condition) for model, condition in _cells(run)}
         for line in run.lines():
             if line["k"] == "tainted":
-                tainted.update(line["databases"])
+                seen.tainted.update(line["databases"])
             if line["k"] not in ("answer", "record"):
                 continue
             unit: str = line["u"]
@@ -76,8 +93,7 @@ def _read(
             if line["k"] == "record":
                 yield read_record(line["fields"])
             else:
-                spent[cell].add(line)
-                returned[cell[0]][line["model"]] += 1
+                seen.answer(cell, line)
 
 
 def _cell(unit: str, cells: dict[str, Cell]) -> Cell:

@@ -8,7 +8,7 @@ from functools import partial
 from ...adapters.base import ConfigurationError, Json
 from ...datasets.tide.samples import KINDS, Kind
 from ..configurations import models_table, stating, substitutions
-from ..reading import RunFolder
+from ..reading import RunFolder, simulated_mark
 from ..report import Report
 from ..spending import cost
 from ..table import Table
@@ -103,10 +103,7 @@ def _title(dialogues: Dialogues) -> str:
 
 
 def _marks(runs: Sequence[RunFolder], sweep: Sweep) -> Iterator[tuple[str, str]]:
-    simulated = [model.label for model in sweep.models if model.simulated]
-    if simulated:
-        which = "the models" if len(simulated) == len(sweep.models) else ", ".join(simulated)
-        yield "SIMULATED", f"{which} answered by rules; the numbers say nothing about real models"
+    yield from simulated_mark([*sweep.models, *sweep.auxiliary], sweep.simulated).items()
     if not sweep.auxiliary:
         yield "RULES", "the user is played by rules, not by a language model; routing may differ from the paper's"
     synthetic = [name for name, database in _databases(runs[0]).items() if database["synthetic"]]

@@ -20,10 +20,14 @@ FAULT: Final = "no decision"
 
 @dataclass(frozen=True, slots=True)
 class Decisions:
-    """What one router said to each probe, by the probe's id; a probe that is missing was not put to it yet."""
+    """What one router said to each probe, by the probe's id; a probe that is missing was not put to it yet.
+
+    `simulated`: by the router's name, or by what an answer of its run says.
+    """
 
     router: str
     said: Mapping[str, str]
+    simulated: bool = False
 
 
 def is_check(run: RunFolder) -> bool:
@@ -36,7 +40,7 @@ def simulator_report(runs: Sequence[RunFolder]) -> Report:
     if not all(is_check(run) for run in runs):
         raise ConfigurationError("checks of the user simulator and runs of dialogues: report them apart.")
     found = [decisions for run in runs for decisions in _decisions(run)]
-    simulated = any(model.simulated for run in runs for model in run.models)
+    simulated = any(each.simulated for each in found)
     marks = {"SIMULATED": "the router is a simulated model"} if simulated else {}
     missing = sum(len(probes()) - len(each.said) for each in found)
     if missing:
@@ -101,9 +105,12 @@ def _rate(decisions: Decisions, asked: Sequence[Probe], *, by_split: bool = Fals
 
 def _decisions(run: RunFolder) -> Iterator[Decisions]:
     records: dict[str, list[ProbeRecord]] = {model.label: [] for model in run.models}
+    told = False
     for line in run.lines():
+        told = told or "simulated" in line
         if line["k"] == "record":
             record = read_record(line["fields"])
             records[record.router].append(record)
+    simulated = {model.label for model in run.models if told or model.id.startswith("sim/")}
     for label, found in records.items():
-        yield Decisions(label, {record.probe: record.said or FAULT for record in found})
+        yield Decisions(label, {record.probe: record.said or FAULT for record in found}, label in simulated)

@@ -27,7 +27,8 @@ class Sweep:
     """What one or more run folders hold together.
 
     `spent` is by agent and protocol, the auxiliary model's share under its own label. `returned` counts answers by
-    label and the id that came back; `tainted` are databases that changed while a run used them.
+    label and the id that came back; `simulated` are labels whose answers say that they are;
+    `tainted` are databases that changed while a run used them.
     """
 
     models: tuple[ModelIdentity, ...]
@@ -35,6 +36,7 @@ class Sweep:
     dialogues: Dialogues
     spent: dict[Place, Spent]
     returned: dict[str, Counter[str]]
+    simulated: frozenset[str] = frozenset()
     tainted: tuple[str, ...] = ()
 
 
@@ -57,7 +59,7 @@ def read_sweep(runs: Sequence[RunFolder]) -> Sweep:
     cells = frozenset(cell for run in runs for cell in _cells(run))
     dialogues = Dialogues(plan, labels, cells, runs[0].identity["repeats"], records)
     spent, tainted = reading.in_plan_order(), tuple(sorted(reading.tainted))
-    return Sweep(models, auxiliary, dialogues, spent, reading.returned, tainted)
+    return Sweep(models, auxiliary, dialogues, spent, reading.returned, frozenset(reading.simulated), tainted)
 
 
 def plan_of(run: RunFolder) -> Plan:
@@ -73,6 +75,7 @@ class _Reading:
     spent: dict[Place, Spent] = field(default_factory=dict[Place, Spent])
     returned: dict[str, Counter[str]] = field(init=False)
     asked: dict[Any, str] = field(default_factory=dict[Any, str])
+    simulated: set[str] = field(default_factory=set[str])
     tainted: set[str] = field(default_factory=set[str])
 
     def __post_init__(self) -> None:
@@ -110,6 +113,8 @@ class _Reading:
         protocol = line["u"].rsplit("/", 3)[1]  # keys are model/protocol/sample/repeat, and a label may hold slashes
         self.spent.setdefault((label, protocol), Spent()).add(line)
         self.returned[label][line["model"]] += 1
+        if "simulated" in line:
+            self.simulated.add(label)
 
 
 def _cells(run: RunFolder) -> Iterator[Cell]:

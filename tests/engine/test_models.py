@@ -53,6 +53,30 @@ async def test_a_sweep_has_the_same_outcomes_in_all_formats_whatever_the_faults(
     assert len({json.loads(line)[3] for line in outcomes[0]}) == 3  # none, length and refused
 
 
+@pytest.mark.parametrize("api", ["chat", "responses", "anthropic"])
+async def test_answers_of_a_simulated_server_under_another_name_say_so_and_so_do_those_taken_over(
+    tmp_path: Path, api: str
+) -> None:
+    spec = spec_of("local/echo", {"api": api, "max_tokens": 16_000})
+    again = spec_of("local/echo", {"api": api, "max_tokens": 16_000}, Settings(seed_from=str(tmp_path / "run")))
+    async with serve(Config()) as base_url:
+        for name, asked in (("run", spec), ("again", again)):
+            environ = {"TURNTIDE_LOCAL_BASE_URL": base_url}
+            assert (await run_toy(tmp_path / name, "", spec=asked, units=3, environ=environ)).exit_code == 0
+    for name in ("run", "again"):
+        answers = [line for line in scan(tmp_path / name / "journal.jsonl") if line["k"] == "answer"]
+        assert len(answers) == 12
+        assert all(line["simulated"] is True for line in answers)
+        assert all(("seeded" in line) == (name == "again") for line in answers)
+
+
+async def test_a_simulated_provider_that_wants_a_key_is_sent_one(tmp_path: Path) -> None:
+    async with serve(Config(key="open sesame")) as base_url:
+        environ = {"TURNTIDE_SIM_API_KEY": "open sesame"}
+        assert (await run_toy(tmp_path / "with", base_url, units=3, environ=environ)).exit_code == 0
+        assert (await run_toy(tmp_path / "without", base_url, units=3)).exit_code == 2
+
+
 async def test_the_manifest_records_what_is_really_sent(tmp_path: Path) -> None:
     async with serve(Config()) as base_url:
         await run_toy(tmp_path / "run", base_url, spec=toy_spec("sim/echo", "sim/echo@anthropic"), units=3)

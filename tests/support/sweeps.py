@@ -40,7 +40,8 @@ class Talk:
 class Sweep:
     """A plan, and what every turn of it came to: `told` gives the fields of a turn's record that are its own.
 
-    `spent` is the usage and the cost in USD of every answer, `returned` the id that came back.
+    `spent` is the usage and the cost in USD of every answer, `returned` the id that came back, and `simulated` tells of
+    which models the answers say that they are.
     """
 
     talks: Sequence[Talk]
@@ -51,6 +52,7 @@ class Sweep:
     spent: Usage = field(default_factory=lambda: Usage(input_tokens=100, output_tokens=10))
     usd: Decimal | None = Decimal("0.001")
     returned: Callable[[str], str] = lambda model: model.partition("/")[2]
+    simulated: Sequence[str] = ()
     options: Mapping[str, Json] = field(default_factory=dict[str, Json])
     identity: Mapping[str, Json] = field(default_factory=dict[str, Json])
 
@@ -102,7 +104,9 @@ class Sweep:
         for turn in range(1, talk.turns + 1):
             asked, ran, told = (Key(name, "", 3 * (turn - 1) + step) for step in range(3))
             digest = f"{hash(asked) & 0xFFFFFFFF:032x}"
-            answer = Answer(text="SELECT 1", model=self.returned(model), usage=self.spent)
+            answer = Answer(
+                text="SELECT 1", model=self.returned(model), usage=self.spent, simulated=model in self.simulated
+            )
             yield sent_line(asked, 1, digest, Decimal("0.01"), model)
             yield answer_line(asked, 1, digest, answer, self.usd, 0.001, 0.25)
             outcome = Outcome(status="ok", rows=1, excerpt=((1,),))

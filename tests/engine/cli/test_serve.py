@@ -26,9 +26,12 @@ def test_options_win_over_the_file_and_leave_the_rest_of_it(tmp_path: Path) -> N
     path = tmp_path / "c.toml"
     path.write_text("port = 1\nseed = 3\n[limits]\nconcurrent = 5\n[faults]\n429 = 0.1\n500 = 0.1\n")
     config = serve.configuration(
-        parsed("--config", str(path), "--port", "0", "--rpm", "60", "--fault", "429=0.2", "--latency", "uniform:1:2")
+        parsed(
+            *("--config", str(path), "--port", "0", "--key", "k", "--rpm", "60"),
+            *("--fault", "429=0.2", "--latency", "uniform:1:2"),
+        )
     )
-    assert (config.port, config.seed, config.latency) == (0, 3, "uniform:1:2")
+    assert (config.port, config.seed, config.latency, config.key) == (0, 3, "uniform:1:2", "k")
     assert config.faults == {"429": 0.2, "500": 0.1}
     assert config.limits is not None
     assert (config.limits.requests_per_minute, config.limits.concurrent) == (60, 5)

@@ -106,6 +106,14 @@ def test_real_models_on_real_data_carry_no_mark(tmp_path: Path, sweep: Sweep) ->
     assert not report([open_run(write(tmp_path, real))]).marks
 
 
+def test_a_model_whose_answers_say_so_is_simulated_whatever_its_provider_is_called(
+    tmp_path: Path, sweep: Sweep
+) -> None:
+    mixed = replace(sweep, models=("local/one", "openai/two"), simulated=("local/one",))
+    mark = report([open_run(write(tmp_path, mixed))]).marks["SIMULATED"]
+    assert mark == "local/one answered by rules; the numbers say nothing about real models"
+
+
 def test_a_model_that_another_one_answered_for_is_a_warning(tmp_path: Path, sweep: Sweep) -> None:
     def returned(model: str) -> str:
         return "one" if model == "sim/one" else "two-mini"

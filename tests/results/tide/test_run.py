@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 
 import pytest
+from turntide.adapters.simulated import SimulatedServer
 from turntide.datasets.tide.simulator.probes import probes
 from turntide.engine.cli import main
 from turntide.engine.journal import scan
@@ -114,6 +115,31 @@ def test_a_router_without_decisions_is_right_about_nothing() -> None:
     accuracy, confusion = tables([nothing])
     assert [cell.hits for cell in accuracy.rows[0] if isinstance(cell, Rate)] == [0] * 5
     assert [row[-1] for row in confusion.rows] == [36, 36, 72, 72]
+
+
+def test_a_simulated_server_under_another_name_is_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with SimulatedServer.start() as server:
+        monkeypatch.setenv("TURNTIDE_LOCAL_BASE_URL", server.base_url)
+        words = [
+            "--limit",
+            "1",
+            "--set",
+            "chain",
+            "--protocol",
+            "f",
+            "--sql-workers",
+            "1",
+            "--out",
+            str(tmp_path / "run"),
+        ]
+        assert main(["run", "tide", "--model", "local/tide-perfect", "--user-model", "local/tide-user", *words]) == 0
+        words = ["--user-model", "local/tide-user", "--out", str(tmp_path / "check"), "--json"]
+        capsys.readouterr()
+        assert main(["tide", "check-simulator", *words]) == 0
+    assert "SIMULATED" in json.loads(capsys.readouterr().out)["marks"]
+    assert json.loads(_report(tmp_path / "run", capsys))["report"]["marks"]["SIMULATED"].startswith("the models")
 
 
 BAD = [
