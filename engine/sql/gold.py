@@ -14,7 +14,7 @@ import orjson
 
 from .. import comparison
 from .bounds import GOLD_DEADLINE
-from .databases import database_digest
+from .databases import Content, Stamp
 from .guards import fingerprint
 from .outcome import Outcome
 from .pool import SqlPool
@@ -24,14 +24,16 @@ class GoldCache:
     """Outcomes of trusted statements by all that decides them.
 
     The key is the content of the database, the SQL, and the versions of SQLite, of the comparisons and of the guards:
-    where one of them changes, the statement is executed again. What may owe to the machine is not kept on disk.
+    where one of them changes, the statement is executed again. What may owe to the machine is not kept on disk, and
+    neither is an outcome during whose execution the file was touched: nobody knows which content it is of.
     """
 
     def __init__(self, pool: SqlPool, folder: Path, *, deadline: float = GOLD_DEADLINE) -> None:
         self._pool = pool
         self._deadline = deadline
         self._outcomes = OutcomeFile(folder / "gold.jsonl")
-        self._contents: dict[Path, asyncio.Future[str]] = {}
+        self._contents: dict[Path, asyncio.Future[Content]] = {}
+        self._asked: dict[str, asyncio.Future[Outcome]] = {}
         self._suffix = f"{sqlite3.sqlite_version}\0{comparison.VERSION}\0{fingerprint(pool.limits)}"
 
     async def reference(self, database: Path, sql: str) -> Outcome:
@@ -40,19 +42,34 @@ class GoldCache:
         known = self._outcomes.get(key)
         if known is not None:
             return known
+        if key not in self._asked:
+            self._asked[key] = asyncio.ensure_future(self._execute(key, database, sql))
+        return await asyncio.shield(self._asked[key])
+
+    async def _execute(self, key: str, database: Path, sql: str) -> Outcome:
+        """Execute once for all who ask. A time-out stands, for the limit is long; a worker that died is confirmed."""
         execution = await self._pool.execute(database, sql, deadline=self._deadline)
-        if execution.doubtful:  # asked a second time, the pool confirms it
+        if execution.doubtful and execution.outcome.status != "timeout":  # asked a second time, the pool confirms it
             execution = await self._pool.execute(database, sql, deadline=self._deadline)
-        if not execution.doubtful:
+        if not execution.doubtful and await self._untouched(database):
             self._outcomes.put(key, execution.outcome)
+            del self._asked[key]
         return execution.outcome
 
+    async def _untouched(self, database: Path) -> bool:
+        """Return whether the file is still the one that was hashed before anything was executed on it."""
+        content = await self._content(database)
+        return await asyncio.to_thread(Stamp.of, database) == content.stamp
+
     async def _key(self, database: Path, sql: str) -> str:
-        if database not in self._contents:
-            self._contents[database] = asyncio.ensure_future(asyncio.to_thread(database_digest, database))
-        content = await asyncio.shield(self._contents[database])
-        text = f"{content}\0{self._suffix}\0{sql}".encode("utf-8", "surrogatepass")
+        content = await self._content(database)
+        text = f"{content.digest}\0{self._suffix}\0{sql}".encode("utf-8", "surrogatepass")
         return blake2b(text, digest_size=16).hexdigest()
+
+    async def _content(self, database: Path) -> Content:
+        if database not in self._contents:
+            self._contents[database] = asyncio.ensure_future(asyncio.to_thread(Content.of, database))
+        return await asyncio.shield(self._contents[database])
 
 
 class OutcomeFile:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import gzip
 import json
+import os
 import sqlite3
 from collections.abc import Callable
 from pathlib import Path
@@ -58,6 +59,24 @@ async def test_another_content_or_statement_is_a_miss_and_another_name_is_none(
         assert executed() == count
 
 
+@pytest.mark.parametrize("disguised", [False, True], ids=["written", "written and its time set back"])
+async def test_an_outcome_is_not_kept_when_the_database_was_touched_before_it_came(
+    copies: Callable[..., list[Path]], pool: SqlPool, tmp_path: Path, disguised: bool
+) -> None:
+    (path,) = copies("restless")
+    cache = GoldCache(pool, tmp_path / "cache")
+    assert (await cache.reference(path, "SELECT count(*) FROM item -- before")).status == "ok"
+    written = (tmp_path / "cache" / "gold.jsonl").read_bytes()
+    before = path.stat()
+    with path.open("r+b") as file:  # SQLite's own counter of changes: the same size, and as good a database
+        file.seek(24)
+        file.write(b"\0\0\1\0")
+    if disguised:
+        os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert (await cache.reference(path, "SELECT count(*) FROM item -- after")).status == "ok"
+    assert (tmp_path / "cache" / "gold.jsonl").read_bytes() == written
+
+
 async def test_other_guards_are_a_miss(database: Path, pool: SqlPool, tmp_path: Path) -> None:
     await GoldCache(pool, tmp_path).reference(database, "SELECT 2")
     async with SqlPool(workers=1, limits=SqlLimits()) as other:
@@ -65,13 +84,15 @@ async def test_other_guards_are_a_miss(database: Path, pool: SqlPool, tmp_path: 
         assert other.statistics().executed == 1
 
 
-async def test_a_gold_time_out_is_confirmed_and_not_kept_on_disk(
+async def test_a_gold_time_out_is_executed_once_however_many_ask_and_not_kept_on_disk(
     database: Path, pool: SqlPool, executed: Callable[[], int], tmp_path: Path
 ) -> None:
     cache = GoldCache(pool, tmp_path / "cache", deadline=0.1)
     endless = "SELECT count(*) FROM item a, item b, item c, item d -- gold"
-    assert [(await cache.reference(database, endless)).status for _ in range(3)] == ["timeout"] * 3
-    assert executed() == 2
+    outcomes = await asyncio.gather(*(cache.reference(database, endless) for _ in range(3)))
+    outcomes.append(await cache.reference(database, endless))
+    assert [outcome.status for outcome in outcomes] == ["timeout"] * 4
+    assert executed() == 1
     assert not (tmp_path / "cache").exists()
 
 
