@@ -23,11 +23,14 @@ Value: TypeAlias = "str | int"
 DATABASES: Mapping[str, str] = {"northwind": "northwind", "sec_edgar": "sec_edgar", "bird": "financial"}
 """The database that each source's sessions run on, in the paper's source order."""
 
+TIERS: Sequence[int] = (1, 2, 3)
+"""Sessions of 1, of 4, and of 9 or 10 turns (§3.2)."""
+
 PREFIXES: Mapping[str, str] = {"northwind": "NW", "sec_edgar": "SEC", "bird": "BIRD"}
 """The first part of a session id, `PREFIX-TIER-INDEX`."""
 
 
-class Turn(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class Turn(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
     """One question with its gold answer and its place in the session's flow of information.
 
     `sql_template` is the gold query with `{key}` where a value comes from an earlier turn; `fallback_sql` is the gold
@@ -47,7 +50,7 @@ class Turn(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     source: str = ""
 
 
-class Session(msgspec.Struct, frozen=True, kw_only=True):
+class Session(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """An ordered sequence of turns that share an entity set. Tier 1 has 1 turn, tier 2 has 4, tier 3 has 9 or 10."""
 
     session_id: str
@@ -95,6 +98,8 @@ def load_sessions(path: Path) -> tuple[Session, ...]:
         raise ConfigurationError(f"{path}: a session file is a JSON list of sessions. {error}") from None
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise ConfigurationError(f"{path} is not JSON: {error}") from None
+    except RecursionError:
+        raise ConfigurationError(f"{path} is nested too deeply; a session file is a JSON list of sessions.") from None
     if not items:
         raise ConfigurationError(f"{path} holds no session; build one with `turntide data build enterprisemem --out F`")
     sessions = tuple(_session(path, place, item) for place, item in enumerate(items, 1))
@@ -133,7 +138,7 @@ def _session(path: Path, place: int, item: msgspec.Raw) -> Session:
     except msgspec.ValidationError as error:
         raise ConfigurationError(f"{path}: session {_name(item) or place}: {_in_words(str(error))}") from None
     if problem := _problem(session):
-        raise ConfigurationError(f"{path}: session {session.session_id}: {problem}")
+        raise ConfigurationError(f"{path}: session {session.session_id.strip() or place}: {problem}")
     return session
 
 
@@ -152,6 +157,9 @@ def _name(item: msgspec.Raw) -> str:
 def _in_words(message: str) -> str:
     """Turn msgspec's `Expected str, got int - at $.turns[2].question` into the file's own terms."""
     message, _, place = message.partition(" - at `$")
+    if unknown := re.fullmatch(r"Object contains unknown field (`.*`)", message):
+        what, shape = ("turn", Turn) if ".turns[" in place else ("session", Session)
+        message = f"unknown field {unknown[1]}; a {what} has {', '.join(shape.__struct_fields__)}"
     if turn := re.match(r"\.turns\[(\d+)\]\.?(.*)`", place):
         field = f", {turn[2]}" if turn[2] else ""
         return f"turn {int(turn[1]) + 1}{field}: {message}"
@@ -161,17 +169,34 @@ def _in_words(message: str) -> str:
 
 def _problem(session: Session) -> str | None:
     """Return what a well-typed session still breaks, or None."""
+    if not re.fullmatch(r"[^\s/:]+", session.session_id):
+        return (
+            f"session_id {session.session_id!r}: expected a name without spaces, slashes and colons, such as NW-2-001"
+        )
     if session.source not in DATABASES:
         return f"unknown source {session.source!r}; the known ones are {', '.join(DATABASES)}"
+    if session.tier not in TIERS:
+        return f"tier {session.tier}: expected one of {', '.join(map(str, TIERS))}"
     if not session.turns:
         return "it has no turns"
     for expected, turn in enumerate(session.turns, 1):
         if turn.turn_number != expected:
             return f"turn number {turn.turn_number} stands where {expected} should; number the turns 1 to n"
-        if turn.source not in ("", session.source):
-            return f"turn {expected} says source {turn.source!r}, the session {session.source!r}"
-        if not turn.question.strip() or not turn.ground_truth_sql.strip():
-            return f"turn {expected} has an empty question or ground_truth_sql"
+        if problem := _turn_problem(session, turn):
+            return f"turn {expected} {problem}"
+    return None
+
+
+def _turn_problem(session: Session, turn: Turn) -> str | None:
+    if turn.source not in ("", session.source):
+        return f"says source {turn.source!r}, the session {session.source!r}"
+    if not turn.question.strip() or not turn.ground_truth_sql.strip():
+        return "has an empty question or ground_truth_sql"
+    for name in ("sql_template", "fallback_sql"):
+        if (sql := getattr(turn, name)) is not None and not sql.strip():
+            return f"has an empty {name}; leave it out where there is none"
+    if not all(map(str.strip, (*turn.referenced_context_keys, *turn.state_updates))):
+        return "has a context key without a name in referenced_context_keys or state_updates"
     return None
 
 

@@ -76,6 +76,8 @@ def _decoded(path: Path) -> Any:  # noqa: ANN401 - any JSON
         raise ConfigurationError(f"cannot read the file of triplets {path}: {error.strerror or error}") from None
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise ConfigurationError(f"{path} is not JSON: {error}") from None
+    except RecursionError:
+        raise ConfigurationError(f"{path} is nested too deeply to be a file of triplets") from None
 
 
 def _imported(path: Path, document: object) -> TripletFile:

@@ -62,6 +62,14 @@ def test_a_session_id_that_occurs_twice_is_refused(tmp_path: Path) -> None:
         load_sessions(tmp_path / "twice.json")
 
 
+@pytest.mark.parametrize("within", ["{}", '[{{"session_id": "NW-2-001", "turns": {}}}]'], ids=["file", "session"])
+def test_a_file_that_is_nested_too_deeply_is_refused(within: str, tmp_path: Path) -> None:
+    path = tmp_path / "deep.json"
+    path.write_text(within.format("[" * 100_000 + "]" * 100_000))
+    with pytest.raises(ConfigurationError, match="nested too deeply"):
+        load_sessions(path)
+
+
 def test_a_missing_or_damaged_file_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ConfigurationError, match=r"cannot read the session file .*No such file"):
         load_sessions(tmp_path / "nothing.json")
