@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import math
+import re
 import tomllib
+from decimal import Decimal, InvalidOperation
 from pathlib import Path
-from typing import Annotated, Any, TypeAlias, TypeVar
+from typing import Annotated, Any, Final, TypeAlias, TypeVar, cast
 
 import msgspec
 
@@ -14,6 +17,7 @@ Positive: TypeAlias = Annotated[int, msgspec.Meta(ge=1)]
 NotNegative: TypeAlias = Annotated[int, msgspec.Meta(ge=0)]
 Seconds: TypeAlias = Annotated[float, msgspec.Meta(gt=0)]
 Rate: TypeAlias = Annotated[float, msgspec.Meta(gt=0)]
+_USD: Final = r"^\d{1,9}(\.\d{1,12})?$"
 
 
 class ModelSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -45,7 +49,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     answers are taken over where the request is the same.
     """
 
-    max_cost: Annotated[str, msgspec.Meta(pattern=r"^\d{1,9}(\.\d{1,12})?$")] | None = None
+    max_cost: Annotated[str, msgspec.Meta(pattern=_USD)] | None = None
     concurrency: Positive = 64
     in_flight: Positive = 256
     rpm: Rate | None = None
@@ -84,14 +88,55 @@ T = TypeVar("T")
 
 
 def load(path: Path) -> Spec:
-    """Read a specification from a TOML file; raises ConfigurationError that names the field."""
+    """Read a specification from a TOML file (docs/spec.md); raises ConfigurationError that names the field."""
     try:
-        data = tomllib.loads(path.read_text(encoding="utf-8"))
+        data = tomllib.loads(path.read_text(encoding="utf-8"), parse_float=Decimal)
     except OSError as error:
         raise ConfigurationError(f"{path}: cannot read the specification: {error.strerror}") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ConfigurationError(f"{path}: not valid TOML: {error}") from None
-    return checked(data, Spec, str(path))
+    except RecursionError:
+        raise ConfigurationError(f"{path}: nested too deeply to be a specification") from None
+    try:
+        plain = _plain(data)
+    except ValueError as error:
+        raise ConfigurationError(f"{path}: {error}") from None
+    return checked(plain, Spec, str(path))
+
+
+def usd(amount: str | int | Decimal) -> str:
+    """Return an amount of money as text, to the last digit; raises ValueError when nobody can spend it."""
+    try:
+        text = format(Decimal(amount.removeprefix("$") if isinstance(amount, str) else amount), "f")
+    except InvalidOperation:
+        text = ""
+    if not re.match(_USD, text):
+        raise ValueError(f"{str(amount)!r} is not an amount in USD that can be spent, such as 20 or 12.50")
+    return text
+
+
+def _plain(value: object, place: str = "") -> object:
+    """Return what TOML holds as a specification holds it: decimal numbers as floats, but the cap as text, to the digit.
+
+    Raises ValueError that names the place of a number that is none, or that cannot be spent.
+    """
+    if place == "settings.max_cost" and isinstance(value, int | str | Decimal) and not isinstance(value, bool):
+        try:
+            return usd(value)
+        except ValueError as error:
+            raise ValueError(f"{place}: {error}") from None
+    match value:
+        case dict():
+            fields = cast("dict[str, object]", value)
+            return {name: _plain(item, f"{place}.{name}".strip(".")) for name, item in fields.items()}
+        case list():
+            return [_plain(item, f"{place}[{at}]") for at, item in enumerate(cast("list[object]", value))]
+        case Decimal():
+            if not math.isfinite(number := float(value)):
+                raise ValueError(f"{place}: {value} is not a number")
+            return number
+        case _:
+            return value
 
 
 def checked(data: object, shape: type[T], where: str) -> T:

@@ -6,7 +6,6 @@ import argparse
 import re
 from collections.abc import Callable
 from datetime import UTC, date, datetime, time, timedelta
-from decimal import Decimal, InvalidOperation
 
 
 def at_least(smallest: int) -> Callable[[str], int]:
@@ -35,15 +34,25 @@ def positive(text: str) -> float:
     return number
 
 
+def not_negative(text: str) -> float:
+    """Convert a number from zero on."""
+    try:
+        number = float(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number") from None
+    if not 0 <= number < float("inf"):
+        raise argparse.ArgumentTypeError(f"{text} must be a number from zero on")
+    return number
+
+
 def dollars(text: str) -> str:
     """Convert an amount of money; it stays text, so that no cent is lost."""
+    from ..spec import usd
+
     try:
-        amount = Decimal(text.removeprefix("$"))
-    except InvalidOperation:
-        raise argparse.ArgumentTypeError(f"{text!r} is not an amount in USD") from None
-    if not amount.is_finite() or not 0 <= amount < 10**9:
-        raise argparse.ArgumentTypeError(f"{text} is not an amount that can be spent")
-    return format(amount, "f")
+        return usd(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
 
 
 def assignment(text: str) -> tuple[str, str]:

@@ -15,12 +15,14 @@ from .. import registry
 from ..benchmark import Benchmark
 from ..choices import resolved
 from ..spec import Settings, Spec, checked, load
-from .arguments import at_least, dollars, model_id, moment, positive
+from .arguments import at_least, dollars, model_id, moment, not_negative, positive
 
 if TYPE_CHECKING:
     from ..benchmark import Subparsers
 
 _SETTINGS = tuple(Settings.__struct_fields__)
+_MODEL = "a model by its provider and id, such as openai/gpt-5-mini (docs/models.md); may be repeated"
+_TAKES_TOML = ("--prices",)
 _PRESETS = "a line-up of models: enterprisemem-paper, enterprisemem-paper-standard or tide-paper"
 
 
@@ -32,18 +34,19 @@ def add_parser(commands: Subparsers, words: Sequence[str]) -> None:
         description="Run a benchmark. The same command again goes on where the run stopped: no call is paid twice.",
     )
     parser.add_argument("target", metavar="BENCHMARK|SPEC.toml", help="an installed benchmark, or a specification")
-    parser.add_argument("--model", dest="models", action="append", type=model_id, default=[], metavar="P/ID[@VARIANT]")
+    parser.add_argument(
+        "--model", dest="models", action="append", type=model_id, default=[], metavar="P/ID[@VARIANT]", help=_MODEL
+    )
     parser.add_argument("--preset", dest="presets", action="append", default=[], metavar="NAME", help=_PRESETS)
     parser.add_argument("--repeats", type=at_least(1), metavar="N", help="run every dialogue N times (default 1)")
     parser.add_argument("--seed", type=at_least(0), metavar="N", help="seed of the run (default 0)")
     parser.add_argument("--limit", type=at_least(1), metavar="N", help="only the first N sessions or samples")
     parser.add_argument("--max-tokens", type=at_least(1), metavar="N", help="sent with every question")
-    parser.add_argument("--temperature", type=float, metavar="T", help="sent with every question")
+    parser.add_argument("--temperature", type=not_negative, metavar="T", help="sent with every question")
     add_settings(parser)
     parser.add_argument("--out", metavar="DIR", help="the run's folder (default runs/NAME, named by its identity)")
     parser.add_argument("--dry-run", action="store_true", help="print calls, tokens, cost and time; send nothing")
-    name = next((word for word in words if word in registry.names("benchmarks")), None)
-    if name:
+    if name := _named(words):
         _benchmark(name).add_arguments(parser.add_argument_group(f"options of {name}"))
     parser.set_defaults(run=run)
 
@@ -66,6 +69,21 @@ def add_settings(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--prices", metavar="FILE", help="a price table that goes before the built-in one")
     group.add_argument("--seed-from", metavar="DIR", help="take over a run's answers where the request is the same")
     group.add_argument("--json", action="store_true", help="print the summary as JSON")
+
+
+def _named(words: Sequence[str]) -> str:
+    """Return the installed benchmark that the command line names, itself or in a specification; "" for none.
+
+    Raises ConfigurationError when the specification cannot be read.
+    """
+    known = registry.names("benchmarks")
+    for before, word in zip(["", *words], words, strict=False):
+        if word in known:
+            return word
+        if word.endswith(".toml") and not word.startswith("-") and before not in _TAKES_TOML:
+            name = load(Path(word)).benchmark
+            return name if name in known else ""
+    return ""
 
 
 def run(args: argparse.Namespace) -> int:

@@ -118,6 +118,8 @@ BAD = [
     (["run", "enterprisemem", "--model", "sim/echo", "--sessions", "empty.json", "--data", "."], "holds no session"),
     (["run", "enterprisemem", "--model", "sim/echo", "--sessions", "one.json", "--data", "."], "no northwind.sqlite"),
     (["run", "enterprisemem", "--model", "sim/echo", "--database", "northwind"], "NAME=PATH"),
+    (["run", "enterprisemem", "--model", "sim/echo", "--temperature", "nan"], "a number from zero on"),
+    (["run", "broken.toml", "--condition", "A"], "not valid TOML"),
     (["run", "broken.toml"], "not valid TOML"),
     (["run", "unknown.toml"], "unknown field `optons`"),
     (["run", "missing.toml"], "cannot read the specification"),
