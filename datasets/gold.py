@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import sqlite3
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from ..engine.comparison import Digester
 from .databases import open_readonly
@@ -16,7 +16,10 @@ from .databases import open_readonly
 if TYPE_CHECKING:
     from ..engine.sql.outcome import Cell
 
+T = TypeVar("T")
 Row: TypeAlias = "tuple[Cell, ...]"
+Told: TypeAlias = Callable[[str], None]
+"""Hears in a few words what is being done."""
 
 LIMIT_SECONDS = 120.0
 LIMIT_ROWS = 1_200_000
@@ -35,6 +38,17 @@ class Result:
     blank: bool = True
     """No row, or nothing but NULLs: an answer that says nothing."""
     error: str | None = None
+
+
+def in_silence(_: str) -> None:
+    """Tell nobody."""
+
+
+def steps(what: str, items: Sequence[T], told: Told) -> Iterator[T]:
+    """Yield the items, telling before each how many are done."""
+    for done, item in enumerate(items):
+        told(f"{what}: {done:,} of {len(items):,}")
+        yield item
 
 
 class GoldRunner:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 import msgspec
 
 from ..databases import DatabaseFacts, SourceDatabase, facts_of
-from ..gold import GoldRunner, Result
+from ..gold import GoldRunner, Result, Told, in_silence, steps
 from .sessions import Session, Turn, turn_id
 from .templates import derive, match
 
@@ -44,13 +44,16 @@ class CheckReport(msgspec.Struct, frozen=True, kw_only=True):
     databases: dict[str, DatabaseFacts]
 
 
-def check(sessions: Sequence[Session], databases: Mapping[str, SourceDatabase]) -> CheckReport:
-    """Run every gold and fallback query and look for quirks."""
+def check(sessions: Sequence[Session], databases: Mapping[str, SourceDatabase], told: Told = in_silence) -> CheckReport:
+    """Run every gold and fallback query and look for quirks; `told` hears what is being done."""
     turns = [(session, turn) for session in sessions for turn in session.turns]
     with GoldRunner({name: database.path for name, database in databases.items()}) as runner:
-        gold = {turn_id(s, t): runner.result(s.database, t.ground_truth_sql) for s, t in turns}
-        other = {turn_id(s, t): runner.result(s.database, t.fallback_sql) for s, t in turns if t.fallback_sql}
-        quirks = {name: tuple(rule(sessions, runner)) for name, rule in QUIRKS.items()}
+        gold = {
+            turn_id(s, t): runner.result(s.database, t.ground_truth_sql) for s, t in steps("gold queries", turns, told)
+        }
+        with_fallback = [(s, t, t.fallback_sql) for s, t in turns if t.fallback_sql]
+        other = {turn_id(s, t): runner.result(s.database, sql) for s, t, sql in steps("fallbacks", with_fallback, told)}
+        quirks = {name: tuple(QUIRKS[name](sessions, runner)) for name in steps("rules", list(QUIRKS), told)}
     return CheckReport(
         sessions=len(sessions),
         turns=len(turns),

@@ -5,13 +5,13 @@ Oddities are found by rule and listed, never repaired.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import pairwise
 
 import msgspec
 
 from ..databases import DatabaseFacts, SourceDatabase, facts_of
-from ..gold import GoldRunner, Result
+from ..gold import GoldRunner, Result, Told, in_silence, steps
 from .checks import SIGNALS, Anchor, Candidate, first_failure
 from .files import TripletFile
 from .nodes import labels
@@ -53,13 +53,13 @@ class CheckReport(msgspec.Struct, frozen=True, kw_only=True):
         return not broken and not any(self.drift_failed.values())
 
 
-def check(file: TripletFile, databases: Mapping[str, SourceDatabase]) -> CheckReport:
-    """Run every gold query, put every drift through the eight checks, and look for quirks."""
+def check(file: TripletFile, databases: Mapping[str, SourceDatabase], told: Told = in_silence) -> CheckReport:
+    """Run every gold query, put every drift through the eight checks, and look for quirks; `told` hears of it."""
     schemas = {name: schema_of(database.path) for name, database in databases.items()}
     with GoldRunner({name: database.path for name, database in databases.items()}) as runner:
-        results = dict(_results(file, runner))
+        results = dict(_results(steps("gold queries of triplets", file.triplets, told), runner))
         unparsable = dict(_unparsable(file))
-        failures = dict(_drift_failures(file, schemas, runner, unparsable))
+        failures = dict(_drift_failures(steps("drifts of triplets", file.triplets, told), schemas, runner, unparsable))
     failed = {key: result.error for key, result in results.items() if result.error}
     return CheckReport(
         name=file.name,
@@ -79,8 +79,8 @@ def check(file: TripletFile, databases: Mapping[str, SourceDatabase]) -> CheckRe
     )
 
 
-def _results(file: TripletFile, runner: GoldRunner) -> Iterator[tuple[str, Result]]:
-    for triplet in file.triplets:
+def _results(triplets: Iterable[Triplet], runner: GoldRunner) -> Iterator[tuple[str, Result]]:
+    for triplet in triplets:
         for number, stage in enumerate(triplet.stages, 1):
             yield f"{triplet.id}:{number}", runner.result(triplet.database, stage.sql)
 
@@ -95,10 +95,10 @@ def _unparsable(file: TripletFile) -> Iterator[tuple[str, str]]:
 
 
 def _drift_failures(
-    file: TripletFile, schemas: Mapping[str, Schema], runner: GoldRunner, unparsable: Mapping[str, str]
+    triplets: Iterable[Triplet], schemas: Mapping[str, Schema], runner: GoldRunner, unparsable: Mapping[str, str]
 ) -> Iterator[tuple[str, tuple[str, str]]]:
     """Yield for each drift the signal of the first check that it fails, with its detail; both empty when it passes."""
-    for triplet in file.triplets:
+    for triplet in triplets:
         for number, (before, after) in enumerate(pairwise(triplet.stages), 2):
             if f"{triplet.id}:{number - 1}" in unparsable:
                 continue

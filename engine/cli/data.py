@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from ...adapters.base import ConfigurationError
 from .arguments import at_least
 from .places import add_places, overrides, show
+from .working import Working
 
 if TYPE_CHECKING:
     from ..benchmark import Subparsers
@@ -114,8 +115,11 @@ def _build_embedded(args: argparse.Namespace) -> int:
 
     embedded = {"enterprisemem": embedded_sessions, "tide": embedded_triplets}
     chosen = [args.benchmark] if args.benchmark else list(embedded)
-    built = {} if args.benchmark else {name: str(synthetic.ensure(name)) for name in synthetic.NAMES}
-    built |= {name: str(embedded[name]()) for name in chosen}
+    with Working("building databases") as working:
+        built = {} if args.benchmark else {name: str(synthetic.ensure(name)) for name in synthetic.NAMES}
+        for name in chosen:
+            working.on(f"building {name}")
+            built[name] = str(embedded[name]())
     show(built, args.json, "\n".join(f"{name:<15}{path}" for name, path in built.items()))
     return 0
 

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Callable
+from itertools import count
 from typing import TYPE_CHECKING
 
 from ...adapters.base import ConfigurationError, Json
 from .places import builtins, lines_of, located, show, some
+from .working import Working
 
 if TYPE_CHECKING:
     from ...datasets.enterprisemem.check import CheckReport
@@ -22,7 +25,8 @@ def build_sessions(args: argparse.Namespace) -> int:
     if args.out is None:
         raise ConfigurationError("sessions over given databases or of another seed need a place: --out FILE")
     databases = located(args, list(DATABASES.values()))
-    with GoldRunner({name: database.path for name, database in databases.items()}) as runner:
+    paths = {name: database.path for name, database in databases.items()}
+    with Working("building and verifying 300 sessions"), GoldRunner(paths) as runner:
         sessions, verification = generate(runner, args.seed)
     try:
         write_sessions(args.out, sessions)
@@ -47,11 +51,12 @@ def check_sessions(args: argparse.Namespace) -> int:
         raise ConfigurationError(
             "the embedded sessions are about the synthetic databases; name yours with --sessions FILE"
         )
-    sessions = load_sessions(args.sessions or embedded_sessions())
-    report = check(sessions, located(args, sorted({session.database for session in sessions})))
+    with Working("opening sessions and databases") as working:
+        sessions = load_sessions(args.sessions or embedded_sessions())
+        report = check(sessions, located(args, sorted({session.database for session in sessions})), working.on)
+        scored, missed = (0, []) if report.gold_failed else _gold_as_predictions(args, report.turns, working.on)
     facts, text = builtins(report), _check_text(report)
     if not report.gold_failed:
-        scored, missed = _gold_as_predictions(args)
         facts |= {"gold_as_prediction": scored, "gold_as_prediction_missed": missed}
         text += f"\ngold as prediction: {scored} of {report.turns} correct" + (
             f", not {some(missed)}" if missed else ""
@@ -67,7 +72,7 @@ def check_sessions(args: argparse.Namespace) -> int:
     return 2 if report.gold_failed else 0
 
 
-def _gold_as_predictions(args: argparse.Namespace) -> tuple[int, list[str]]:
+def _gold_as_predictions(args: argparse.Namespace, turns: int, told: Callable[[str], None]) -> tuple[int, list[str]]:
     """Return on how many turns gold scores as correct, and the ids of the others."""
     from ...datasets.enterprisemem.benchmark import benchmark
     from .launch import run_loop
@@ -79,7 +84,12 @@ def _gold_as_predictions(args: argparse.Namespace) -> tuple[int, list[str]]:
         "databases": dict[str, Json](args.database),
         "conditions": ["A"],
     }
-    records = run_loop(gold_as_predictions(benchmark, options))
+    asked = count()
+
+    def heard(*_: object) -> None:
+        told(f"gold as prediction: {next(asked):,} of {turns:,}")
+
+    records = run_loop(gold_as_predictions(benchmark, options, heard))
     missed = [f"{unit.item}:{record['turn']}" for unit, record in records if record["category"] != "correct"]
     return len(records) - len(missed), missed
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from ...adapters.base import ConfigurationError
 from .places import builtins, lines_of, located, show, some
+from .working import Working
 
 if TYPE_CHECKING:
     from ...datasets.tide.check import CheckReport
@@ -29,7 +30,8 @@ def build_triplets(args: argparse.Namespace) -> int:
         raise ConfigurationError(f"cannot write {args.out}: there is no folder {args.out.parent}")
     databases = located(args, DATABASES)
     try:
-        file = generate({name: database.path for name, database in databases.items()}, args.seed)
+        with Working("building and checking triplets"):
+            file = generate({name: database.path for name, database in databases.items()}, args.seed)
     except (PlanError, sqlite3.Error) as error:
         raise ConfigurationError(f"these databases do not carry the templates: {error}") from error
     try:
@@ -51,8 +53,9 @@ def check_triplets(args: argparse.Namespace) -> int:
         raise ConfigurationError(
             "the embedded triplets are about the synthetic databases; name yours with --samples FILE"
         )
-    file = load_triplets(args.samples or embedded_triplets())
-    report = check(file, located(args, sorted({triplet.database for triplet in file.triplets})))
+    with Working("opening triplets and databases") as working:
+        file = load_triplets(args.samples or embedded_triplets())
+        report = check(file, located(args, sorted({triplet.database for triplet in file.triplets})), working.on)
     show({**builtins(report), "ok": report.ok}, args.json, "\n".join(_lines(report)))
     if not report.ok:
         place, detail = next(iter(report.errors.items()), (*report.gold_empty[:1], "it returns no row"))

@@ -23,6 +23,7 @@ from ..spec import ModelSpec, Settings, Spec
 from ..unit import Experiment, Unit
 from .launch import benchmark_of, run_loop
 from .words import clock
+from .working import Working
 
 BYTES_PER_TOKEN: Final = 4
 SECONDS_PER_CALL: Final = 2.0
@@ -82,7 +83,8 @@ class Quote:
 
 def estimate(spec: Spec, *, as_json: bool) -> int:
     """Print the estimate and return 0."""
-    found = run_loop(_estimate(spec))
+    with Working("talking every dialogue through with the expected answers"):
+        found = run_loop(_estimate(spec))
     print(json.dumps(_as_json(spec, found)) if as_json else _as_text(spec, found))
     return 0
 

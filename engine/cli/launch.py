@@ -25,6 +25,7 @@ from ..summary import Summary
 from ..until import Until
 from .local import local_server
 from .show import Show, summary_text
+from .working import Working
 
 T = TypeVar("T")
 
@@ -76,18 +77,22 @@ def benchmark_of(spec: Spec) -> Benchmark:
 
 async def _launch(spec: Spec, until: Until | None) -> Summary:
     async with AsyncExitStack() as stack:
+        working = stack.enter_context(Working("opening the benchmark and its data"))
         experiment = await stack.enter_async_context(
             benchmark_of(spec).open(spec.options, seed=spec.seed, limit=spec.limit)
         )
         models = [model.id for model in (*spec.models, *experiment.auxiliary)]
+        working.on("starting the simulated provider")
         environ = await stack.enter_async_context(simulated_provider(models))
         environ = await stack.enter_async_context(local_server(models, environ))
         folder = (
             Path(spec.out) if spec.out else default_folder(spec, text_digest(canonical(identity(spec, experiment))))
         )
         show = Show(sys.stderr)
+        working.on(f"opening {folder}")
 
         def observe(live: Live) -> None:
+            working.end()
             _on_signals(live)
             show.watch(live)
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, cast
 from ...adapters.base import ConfigurationError
 from .. import registry
 from .arguments import at_least
+from .working import Working
 
 if TYPE_CHECKING:
     from ...results.operations import Operations
@@ -51,8 +52,9 @@ def run(args: argparse.Namespace) -> int:
     from ...results.reading import open_run
 
     runs = [open_run(folder) for folder in args.folders]
-    report = _only(_reporter(runs)(runs), args.tables)
-    operations = _operations(runs) if args.operations else {}
+    with Working("reading journals and computing tables"):
+        report = _only(_reporter(runs)(runs), args.tables)
+        operations = _operations(runs) if args.operations else {}
     if args.json:
         print(json.dumps(_as_json(report, operations)))
     else:

@@ -8,21 +8,19 @@ from typing import Final
 from ...adapters.base import Json
 from ..benchmark import Benchmark
 from ..executor import SqlExecutor
-from ..rehearsal import rehearse
+from ..rehearsal import Heard, rehearse
 from ..unit import Unit
 
 PATIENCE: Final = 60.0
 """Gold is trusted: as predictions it gets the long limit."""
 
 
-async def gold_as_predictions(benchmark: Benchmark, options: Mapping[str, Json]) -> list[tuple[Unit, dict[str, Json]]]:
-    """Return every record of the benchmark's dialogues with gold in the models' place."""
+async def gold_as_predictions(
+    benchmark: Benchmark, options: Mapping[str, Json], heard: Heard
+) -> list[tuple[Unit, dict[str, Json]]]:
+    """Return every record of the benchmark's dialogues with gold in the models' place; `heard` has each question."""
     async with benchmark.open(options, seed=0, limit=None) as experiment:
         executor = SqlExecutor(experiment.databases, timeout=PATIENCE)
         async with executor:
-            rehearsed = await rehearse(experiment, "gold", 1, executor, _nobody_listens)
+            rehearsed = await rehearse(experiment, "gold", 1, executor, heard)
     return [(unit, record) for unit, records in rehearsed for record in records]
-
-
-def _nobody_listens(unit: Unit, model: str, messages: object, options: dict[str, Json], answer: str) -> None:
-    """No prompt is measured here."""

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 PLAIN_SECONDS: Final = 10.0
+GOLD_SECONDS: Final = 5.0
+"""Between two plain lines, and while gold is checked, when nothing else shows that anything happens."""
 PANEL_SECONDS: Final = 0.5
 RATE_WINDOW: Final = 30.0
 """Seconds over which speed is measured for the estimate of what is left."""
@@ -44,7 +46,7 @@ class Show:
     async def _lines(self, live: Live) -> None:
         pace = Pace(live)
         while True:
-            await asyncio.sleep(PLAIN_SECONDS)
+            await asyncio.sleep(GOLD_SECONDS if gold(live) else PLAIN_SECONDS)
             print(line(live, pace), file=self._stream, flush=True)
 
     async def _panel(self, live: Live) -> None:
