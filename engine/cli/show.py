@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter, deque
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final, TextIO
 
@@ -15,11 +16,15 @@ from .words import clock, local, money
 
 if TYPE_CHECKING:
     from rich.table import Table
+    from rich.text import Text
 
 PLAIN_SECONDS: Final = 10.0
 GOLD_SECONDS: Final = 5.0
 """Between two plain lines, and while gold is checked, when nothing else shows that anything happens."""
 PANEL_SECONDS: Final = 0.5
+COLUMNS: Final = ("model", "done", "running", "in flight", "per minute", "retries", "waits")
+ROOM: Final = 80
+"""Columns of a terminal that the panel's table takes besides the models' names."""
 RATE_WINDOW: Final = 30.0
 """Seconds over which speed is measured for the estimate of what is left."""
 
@@ -56,7 +61,7 @@ class Show:
         pace = Pace(live)
         with Screen(console=Console(file=self._stream), auto_refresh=False, transient=True) as screen:
             while True:
-                screen.update(panel(live, pace), refresh=True)
+                screen.update(panel(live, pace, screen.console.width), refresh=True)
                 await asyncio.sleep(PANEL_SECONDS)
 
 
@@ -106,21 +111,38 @@ def line(live: Live, pace: Pace) -> str:
     return " · ".join(parts)
 
 
-def panel(live: Live, pace: Pace) -> Table:
-    """Return the live panel: a row per model."""
+def panel(live: Live, pace: Pace, width: int) -> Table | Text:
+    """Return the live panel: a row per model, or where `width` columns do not hold the rows, a few lines per model."""
+    from rich.markup import escape
     from rich.table import Table
 
     elapsed, speed, left = pace.now()
     eta = gold(live) or (f"about {clock(left)} left" if left is not None else "time left unknown")
     spent = money(live.budget.known, live.budget.exposed, live.budget.cap)
-    table = Table(
-        title=f"{live.folder}  {clock(elapsed)}  {speed:,.0f} answers/s  {eta}  {spent}", title_justify="left"
-    )
-    for column in ("model", "done", "running", "in flight", "per minute", "retries", "waits"):
-        table.add_column(column, justify="left" if column in ("model", "waits", "retries") else "right")
-    for label, counts in live.progress.models.items():
-        table.add_row(*_row(label, counts, live.routes.by_label[label]))
+    title = f"{live.folder}  {clock(elapsed)}  {speed:,.0f} answers/s  {eta}  {spent}"
+    rows = [_row(label, counts, live.routes.by_label[label]) for label, counts in live.progress.models.items()]
+    if width < ROOM + max((len(label) for label, *_ in rows), default=0):
+        return _folded(title, rows)
+    table = Table(title=escape(title), title_justify="left")
+    for column in COLUMNS:
+        words = column in ("model", "retries", "waits")
+        table.add_column(column, justify="left" if words else "right", no_wrap=not words, overflow="fold")
+    for row in rows:
+        table.add_row(*map(escape, row))
     return table
+
+
+def _folded(title: str, rows: Sequence[tuple[str, ...]]) -> Text:
+    """Return the rows without a frame: each model's name, then its numbers by theirs; what says nothing is left out."""
+    from rich.text import Text
+
+    text = Text(title, style="italic")
+    for label, *cells in rows:
+        numbers = [f"{cell} {column}" for column, cell in zip(COLUMNS[1:-2], cells[:-2], strict=True) if cell != "-"]
+        words = [f"{column}: {cell}" for column, cell in zip(COLUMNS[-2:], cells[-2:], strict=True) if cell]
+        text.append(f"\n{label}", style="bold not italic")
+        text.append("".join(f"\n  {line}" for line in (", ".join(numbers), *words)), style="not italic")
+    return text
 
 
 def _row(label: str, counts: ModelProgress, route: Route) -> tuple[str, ...]:

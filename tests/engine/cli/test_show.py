@@ -24,7 +24,7 @@ from ...support.time import run_jumping
 
 
 def test_a_line_names_retries_by_class_and_the_longest_wait_with_its_reason(tmp_path: Path) -> None:
-    async def main() -> tuple[str, str]:
+    async def main() -> tuple[str, str, str]:
         from rich.console import Console
 
         scripted = ScriptedProvider(lambda n, body: fault(429, retry_after=60.0) if n == 0 else good())
@@ -36,18 +36,26 @@ def test_a_line_names_retries_by_class_and_the_longest_wait_with_its_reason(tmp_
             await asyncio.sleep(20)
             shown = line(live, pace)
             console = Console(width=200, record=True, file=io.StringIO())
-            console.print(panel(live, pace))
+            console.print(panel(live, pace, 200))
+            wide = console.export_text()
+            console = Console(width=60, record=True, file=io.StringIO())
+            console.print(panel(live, pace, 60))
             await asyncio.gather(*asking)
             await live.routes.aclose()
-            return shown, console.export_text()
+            return shown, wide, console.export_text()
 
-    shown, table = run_jumping(main(), writing)
+    shown, table, folded = run_jumping(main(), writing)
     assert "0/10 dialogues" in shown
     assert "retries rate_limit 1" in shown
     # The refused call comes back to the head of the queue within its first second of jitter.
     assert re.search(r"longest wait (19|20) s \(rate_limit \(server asked for 60\.0 s\)\)", shown)
     assert "of $9" in shown
     assert "rate_limit 1" in table
+    assert "in flight" in table
+    # At 60 columns nothing is cut: the numbers stand below the model's name.
+    assert "\nm\n  0/10 done, 0 running, 0/4 in flight\n  retries: rate_limit 1\n  waits: " in folded
+    assert "…" not in folded
+    assert max(map(len, folded.splitlines())) <= 60
 
 
 def test_the_time_left_is_unknown_until_something_ended(tmp_path: Path) -> None:
