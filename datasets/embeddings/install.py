@@ -13,6 +13,7 @@ import numpy as np
 import orjson
 
 from ...adapters.base import ConfigurationError
+from ...engine.cache import writable
 from ...engine.errors import Unfinished
 from ...engine.packages import expect, fetch
 from .base import Vector
@@ -43,7 +44,7 @@ def install(environ: Mapping[str, str], variant: str | None, source: Path | None
     present = _present(target)
     if present is not None and variant in (None, catalogue().variant_of(present.model_sha256)):
         return present, False
-    target.parent.mkdir(parents=True, exist_ok=True)
+    writable(target.parent)
     with tempfile.TemporaryDirectory(dir=target.parent, prefix=".install-") as scratch:
         staged = Path(scratch) / "model"
         staged.mkdir()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import errno
 import os
 import sys
 from collections.abc import Sequence
@@ -25,6 +26,9 @@ class Command(NamedTuple):
     summary: str
 
 
+NO_ROOM: Final = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
+"""Errors of a place that takes no more, such as a full disk: the user's to mend, not bugs."""
+
 COMMANDS: Final[dict[str, Command]] = {
     "demo": Command("demo", "the whole 25-cell sweep on synthetic data with simulated models"),
     "run": Command("run", "run a benchmark, or go on with a run"),
@@ -43,13 +47,26 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the `turntide` command and return its exit code: 2 for what the user can mend, never a traceback for it."""
     words = list(sys.argv[1:] if arguments is None else arguments)
     try:
-        return _dispatch(words)
+        code = _dispatch(words)
+        sys.stdout.flush()
     except KeyboardInterrupt:
         return 130
     except BrokenPipeError:
         # The reader of our output went away (`turntide report | head`): not an error of ours.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        abandon_output()
         return 0
+    except OSError as error:
+        if error.errno not in NO_ROOM:
+            raise
+        abandon_output()
+        _complain(f"cannot write: {error.strerror}")
+        return 2
+    return code
+
+
+def abandon_output() -> None:
+    """Let what is still to be printed go nowhere, so that Python does not stumble over it when it ends."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _dispatch(words: list[str]) -> int:
@@ -97,13 +114,13 @@ def _new_parser(program: str, description: str) -> argparse.ArgumentParser:
 
 def _benchmark_command(name: str, words: list[str]) -> int:
     """Run a command that a benchmark brings (`turntide tide ...`): its own, or one that reads results."""
+    from ...adapters.base import ConfigurationError
     from .. import registry
     from ..benchmark import Benchmark, CommandAdder
 
     if name not in registry.names("benchmarks"):
-        known = ", ".join([*COMMANDS, *registry.names("benchmarks")])
-        print(f"turntide: unknown command {name!r}. There are: {known}.", file=sys.stderr)
-        return 2
+        known = ", ".join([*COMMANDS, *registry.names("commands")])
+        raise ConfigurationError(f"unknown command {name!r}. There are: {known}.")
     benchmark = registry.load("benchmarks", name)
     assert isinstance(benchmark, Benchmark)
     parser = _new_parser(f"turntide {name}", benchmark.summary)
@@ -111,6 +128,8 @@ def _benchmark_command(name: str, words: list[str]) -> int:
     benchmark.add_commands(commands)
     if name in registry.names("commands"):
         cast("CommandAdder", registry.load("commands", name))(commands)
+    if not commands.choices:
+        raise ConfigurationError(f"{name} is a benchmark without commands of its own: `turntide run {name}` runs it.")
     args = parser.parse_args(words[1:])
     return args.run(args)
 

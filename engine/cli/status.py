@@ -97,7 +97,10 @@ def _lines(status: Status, now: float) -> Iterator[str]:
 
     operations = status.operations
     by = f" by {status.holder}" if status.holder else ""
-    yield f"{status.state}{by}: {operations.done:,} of {operations.planned:,} dialogues in {status.folder}"
+    if operations.parts:
+        yield f"{status.state}{by}: {operations.done:,} of {operations.planned:,} dialogues in {status.folder}"
+    else:
+        yield f"{status.state}{by}: no dialogue has begun yet in {status.folder}; before the first, gold is checked"
     if operations.tainted:
         changed = ", ".join(sorted(operations.tainted))
         yield f"TAINTED: the database {changed} changed while the run used it; its scores cannot be trusted"
@@ -145,7 +148,7 @@ def _as_json(status: Status) -> dict[str, object]:
         "state": status.state,
         "holder": {"pid": named.pid, "host": named.host, "since": named.since} if named else None,
         "dialogues_done": status.operations.done,
-        "dialogues_planned": status.operations.planned,
+        "dialogues_planned": status.operations.planned if status.operations.parts else None,
         "cap_usd": None if status.cap is None else str(status.cap),
         "last_activity": status.active.isoformat(timespec="seconds") if status.active else None,
         "next": status.next,

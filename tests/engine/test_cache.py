@@ -5,6 +5,7 @@ from pathlib import Path
 from threading import Barrier
 
 import pytest
+from turntide.adapters.base import ConfigurationError
 from turntide.engine.cache import built_once, cache_folder
 
 
@@ -19,6 +20,12 @@ def test_a_file_is_built_at_first_need_and_then_kept(tmp_path: Path) -> None:
     path = tmp_path / "deep" / "file"
     assert built_once(path, Path.touch) == path
     assert built_once(path, never) == path
+
+
+def test_a_cache_that_cannot_be_written_names_the_variable(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(ConfigurationError, match=r"cannot write to .*: Not a directory\. TURNTIDE_CACHE names"):
+        built_once(tmp_path / "file" / "deep" / "built", Path.touch)
 
 
 def test_a_build_that_fails_leaves_nothing_behind(tmp_path: Path) -> None:

@@ -179,7 +179,9 @@ class TestStatus:
 
     def test_a_run_that_has_just_begun_has_a_status(self, run: Path, capsys: pytest.CaptureFixture[str]) -> None:
         (run / "journal.jsonl").unlink()
-        assert self.status(capsys, run)["last_activity"] is None
+        found = self.status(capsys, run)
+        assert (found["last_activity"], found["dialogues_planned"]) == (None, None)
+        assert f"incomplete: no dialogue has begun yet in {run}" in said(capsys, "status", run)
         with Journal.open(run / "journal.jsonl") as journal:
             journal.append(began({"sim/one": 4}))
         assert self.status(capsys, run)["dialogues_planned"] == 4

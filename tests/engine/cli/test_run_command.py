@@ -124,6 +124,7 @@ BAD = [
     (["run", "unknown.toml"], "unknown field `optons`"),
     (["run", "missing.toml"], "cannot read the specification"),
     (["nonsense"], "unknown command"),
+    (["enterprisemem"], "`turntide run enterprisemem` runs it"),
     (["sql", "nope.db", "SELECT 1"], "no such database file"),
 ]
 
@@ -156,6 +157,20 @@ def test_bad_input_says_what_to_do_with_exit_code_2_and_no_traceback(
     assert code == 2
     assert said in shown.err + shown.out
     assert "Traceback" not in shown.err
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no full device here")
+def test_a_full_disk_under_stdout_is_a_plain_error(tmp_path: Path) -> None:
+    with Path("/dev/full").open("w") as full:
+        ran = subprocess.run(
+            [*TURNTIDE, "data", "list", "--json"], cwd=tmp_path, stdout=full, stderr=-1, text=True, check=False
+        )
+        assert (ran.returncode, ran.stderr) == (2, "turntide: cannot write: No space left on device\n")
+        words = [*TURNTIDE, "run", "enterprisemem", "--model", "sim/echo", "--condition", "A", "--limit", "1"]
+        ran = subprocess.run(words, cwd=tmp_path, stdout=full, stderr=-1, text=True, check=False)
+    assert ran.returncode == 0  # the run itself is complete
+    assert "cannot write the summary: No space left on device\ncomplete: 1 of 1 dialogues" in ran.stderr
+    assert "Traceback" not in ran.stderr
 
 
 def test_a_missing_key_names_the_variable(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
