@@ -33,7 +33,7 @@ class SqlLimits(msgspec.Struct, frozen=True, kw_only=True):
     bytes: int = 256 * 2**20
     """Of the result: texts and blobs by their length, numbers and NULL as 8."""
     value: int = 10_000_000
-    """Of one text or blob anywhere in a statement, in bytes."""
+    """Of one text or blob anywhere in a statement, in bytes. (Beyond it, SQLite's printf() and format() give NULL.)"""
     sql: int = 1_000_000
     """Of the statement's own text, in bytes."""
     memory: int = 512 * 2**20
