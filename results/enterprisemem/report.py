@@ -31,8 +31,8 @@ def report(runs: Sequence[RunFolder]) -> Report:
         facts=_facts(runs, turns),
         warnings=list(substitutions(sweep.models, sweep.returned)),
         tables=[
-            models_table(sweep.models, sweep.returned),
             *stating(tables(turns), "ex_by_condition", sweep.models),
+            models_table(sweep.models, sweep.returned),
             cost(sweep.spent, "condition"),
         ],
     )

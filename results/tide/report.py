@@ -36,8 +36,8 @@ def report(runs: Sequence[RunFolder]) -> Report:
         facts=_facts(runs),
         warnings=list(substitutions(models, sweep.returned)),
         tables=[
-            models_table(models, sweep.returned),
             *stating(tables(sweep.dialogues), "dea", sweep.models),
+            models_table(models, sweep.returned),
             cost(sweep.spent, "protocol"),
         ],
     )

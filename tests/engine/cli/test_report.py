@@ -86,7 +86,7 @@ class TestReport:
     def test_one_table_is_shown_alone(self, run: Path, capsys: pytest.CaptureFixture[str]) -> None:
         words = ("report", run, "--table", "cost", "--json")
         assert [table["key"] for table in json.loads(said(capsys, *words))["report"]["tables"]] == ["cost"]
-        assert "there are models, completeness" in refused(capsys, "report", run, "--table", "prices")
+        assert "there are completeness, ex_by_condition" in refused(capsys, "report", run, "--table", "prices")
 
     def test_the_width_is_the_users(self, run: Path, capsys: pytest.CaptureFixture[str]) -> None:
         narrow = said(capsys, "report", run, "--table", "ex_by_condition", "--width", "60")

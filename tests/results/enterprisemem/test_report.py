@@ -61,7 +61,7 @@ def test_what_is_missing_widens_the_bounds_and_is_never_a_wrong_answer(
 ) -> None:
     sweep = Sweep(talks=released().talks[25:35])
     found = report([open_run(write(tmp_path_factory.mktemp("run"), sweep, dropped=dropped, shuffled=dropped))])
-    (_, _, scored, planned, rate, worst, best), *cells = found.tables[1].rows
+    (_, _, scored, planned, rate, worst, best), *cells = found.tables[0].rows
     assert isinstance(rate, Rate)
     assert isinstance(scored, int)
     assert isinstance(planned, int)
@@ -73,7 +73,7 @@ def test_what_is_missing_widens_the_bounds_and_is_never_a_wrong_answer(
 def test_an_incomplete_report_says_so_and_every_rate_stands_beside_its_count(tmp_path: Path, sweep: Sweep) -> None:
     found = text(write(tmp_path, sweep, dropped=9))  # two turns of the last dialogue, and its end
     assert "INCOMPLETE: 50 of 52 turns are scored; the first table has the bounds" in found
-    assert [line.split()[-1] for line in found.splitlines() if line.startswith(" sim/two")][3] == "(11/13)"
+    assert [line.split()[-1] for line in found.splitlines() if line.startswith(" sim/two")][2] == "(11/13)"
 
 
 def test_a_report_names_what_was_run(tmp_path: Path, sweep: Sweep) -> None:
@@ -83,7 +83,7 @@ def test_a_report_names_what_was_run(tmp_path: Path, sweep: Sweep) -> None:
     assert found.facts["sessions"] == {"count": 4, "sha256": "5e55" * 16}
     assert found.facts["memory"] == {"order": "sequential", "state": "gold", "embedder": None}
     said = "no reasoning (the provider's default); temperature not sent; max_tokens 9"
-    assert list(found.tables[0].rows[0]) == ["sim/one", "sim/one", '{"max_tokens":9}', said, "one"]
+    assert list(found.tables[-2].rows[0]) == ["sim/one", "sim/one", '{"max_tokens":9}', said, "one"]
     assert not found.warnings
 
 
@@ -94,7 +94,13 @@ def test_each_models_reasoning_configuration_stands_beside_its_scores(tmp_path: 
     (scores,) = (table for table in found.tables if table.key == "ex_by_condition")
     thinking = "adaptive thinking, effort medium"
     assert scores.note.endswith(f"Reasoning: anthropic/claude-sonnet-4-6, openai/gpt-5-mini: {thinking}.")
-    assert [row[3] for row in found.tables[0].rows] == [f"{thinking}; temperature not sent; max_tokens 16,000"] * 2
+    assert [row[3] for row in found.tables[-2].rows] == [f"{thinking}; temperature not sent; max_tokens 16,000"] * 2
+
+
+def test_results_come_before_what_they_were_got_with_and_what_they_cost(tmp_path: Path, sweep: Sweep) -> None:
+    keys = [table.key for table in report([open_run(write(tmp_path, sweep))]).tables]
+    assert keys[:2] == ["completeness", "ex_by_condition"]
+    assert keys[-2:] == ["models", "cost"]
 
 
 def test_real_models_on_real_data_carry_no_mark(tmp_path: Path, sweep: Sweep) -> None:
@@ -145,7 +151,7 @@ class TestSeveralFolders:
         small = replace(sweep, models=("sim/two",), conditions=("A",))
         found = report(list(map(open_run, self.parts(tmp_path, replace(sweep, models=("sim/one",)), small))))
         assert "INCOMPLETE" not in found.marks
-        assert [row[2:4] for row in found.tables[1].rows] == [[26, 26], [13, 13]]
+        assert [row[2:4] for row in found.tables[0].rows] == [[26, 26], [13, 13]]
 
     def test_shards_of_one_plan(self, tmp_path: Path, sweep: Sweep, whole: str) -> None:
         folders = [tmp_path / "shard0", tmp_path / "shard1"]
