@@ -74,7 +74,7 @@ def _decoded(path: Path) -> Any:  # noqa: ANN401 - any JSON
         raise ConfigurationError(f"{path} is a cut or damaged gzip file; fetch or build it again") from None
     except OSError as error:
         raise ConfigurationError(f"cannot read the file of triplets {path}: {error.strerror or error}") from None
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise ConfigurationError(f"{path} is not JSON: {error}") from None
     except RecursionError:
         raise ConfigurationError(f"{path} is nested too deeply to be a file of triplets") from None
