@@ -11,8 +11,10 @@ from typing import Final
 
 from ..adapters.base import Answer, Fatal, Fault
 
-CROWD: Final = 50
-LINGER: Final = 0.005
+LINGER: Final = 1e-4
+LONGEST_LINGER: Final = 5e-3
+"""Seconds for which the journal's next group waits for company: per call on the wire, and at most. Nothing beside what
+a model takes, and a group costs as much CPU time as several lines do."""
 
 
 @dataclass(slots=True)
@@ -64,8 +66,8 @@ class Progress:
         return self.models[model]
 
     def linger(self) -> float:
-        """Return how long the journal's next group should wait for company, in seconds: worth it when many come."""
-        return LINGER if sum(counts.on_the_wire for counts in self.models.values()) >= CROWD else 0.0
+        """Return how long the journal's next group should wait for company, in seconds."""
+        return min(LONGEST_LINGER, LINGER * sum(counts.on_the_wire for counts in self.models.values()))
 
     @contextmanager
     def backing_off(self, model: str) -> Generator[None]:
