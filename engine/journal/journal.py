@@ -7,7 +7,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeAlias
 
-from .codec import Fields, decode, encode
+from .codec import Fields, decode, decode_head, encode
 from .errors import DamagedJournal, DuplicateKey
 from .index import Chains, Index
 from .keys import Key, Place, end, place_of, step
@@ -41,8 +41,8 @@ class Journal:
     def open(cls, path: Path, *, visitors: Iterable[Visitor] = (), linger: Callable[[], float] = at_once) -> Self:
         """Read `path` through once, creating it if need be, and return it ready for more.
 
-        Each visitor is called once with every line, in order. A torn tail moves to `journal.torn`. Raises
-        DamagedJournal or DuplicateKey, with the file as it was.
+        Each visitor is called once with the head of every line (`codec.Head`), in order. A torn tail moves to
+        `journal.torn`. Raises DamagedJournal or DuplicateKey, with the file as it was.
         """
         journal = cls(LogFile(path), linger)
         try:
@@ -54,10 +54,10 @@ class Journal:
 
     def _load(self, visitors: tuple[Visitor, ...]) -> None:
         for offset, raw in whole_lines(self.path):
-            line = _checked(self.path, offset, raw)
-            self._enter(line, offset)
+            head = _checked(self.path, offset, raw, decode_head)
+            self._enter(head, offset)
             for visit in visitors:
-                visit(line)
+                visit(head)
         self._file.cut(self._writer.end)
 
     def append(self, line: Mapping[str, Any]) -> None:
@@ -144,8 +144,8 @@ class Journal:
         return _checked(self.path, offset, raw)
 
 
-def _checked(path: Path, offset: int, raw: bytes) -> Fields:
+def _checked(path: Path, offset: int, raw: bytes, read: Callable[[bytes], Fields] = decode) -> Fields:
     try:
-        return decode(raw)
+        return read(raw)
     except ValueError as error:
         raise DamagedJournal(path, offset, str(error)) from error
