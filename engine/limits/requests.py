@@ -15,6 +15,10 @@ SLICE: Final = 0.2
 HEADROOM: Final = 0.985
 """The share of a known limit that is used: a late wake-up or a jittery network can bring two windows close together."""
 
+LATE: Final = 0.05
+"""A wake-up that is late by up to this many seconds is made good. Without it every lateness would push all later
+requests back: one of 2 ms at each request costs 2 % of 600 a minute. It stays far within what the headroom leaves."""
+
 
 class RequestRate(Throttler):
     """At most `per_minute` requests a minute, evenly: a few per slice.
@@ -38,7 +42,7 @@ class RequestRate(Throttler):
 
     def flush(self) -> None:
         """Forget what left the window, by the injected clock."""
-        edge = self._clock() - self.period
+        edge = self._clock() - self.period - LATE
         while self._task_logs and self._task_logs[0] <= edge + 1e-9:
             self._task_logs.popleft()
 
@@ -50,5 +54,7 @@ class RequestRate(Throttler):
         return max(0.0, self._task_logs[-self.rate_limit] + self.period - self._clock())
 
     def take(self) -> None:
-        """Note one request as sent now."""
-        self._task_logs.append(self._clock())
+        """Note one request: as sent when it was due, if that was just now."""
+        now = self._clock()
+        due = self._task_logs[-self.rate_limit] + self.period if len(self._task_logs) >= self.rate_limit else now
+        self._task_logs.append(min(now, max(due, now - LATE)))

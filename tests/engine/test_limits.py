@@ -45,6 +45,20 @@ def test_requests_reach_97_percent_of_the_limit_and_never_pass_it_in_any_minute(
         assert last - first + 1 <= per_minute
 
 
+@pytest.mark.parametrize("late", [0.002, 0.02])
+def test_late_wake_ups_cost_nothing_of_the_limit_and_never_pass_it(late: float) -> None:
+    clock = HandClock()
+    rate = RequestRate(600, clock)
+    sent: list[float] = []
+    while clock.now < 1000 + 180:
+        clock.pass_(rate.wait() + late)
+        while rate.wait() == 0:
+            rate.take()
+            sent.append(clock.now)
+    assert len(sent) >= 0.97 * 600 * 3
+    assert max(sum(1 for at in sent if second <= at < second + 1) for second in map(int, sent)) <= 12
+
+
 def test_requests_are_spread_over_the_minute_instead_of_fired_at_its_edge() -> None:
     clock = HandClock()
     sent = _send_for(RequestRate(600, clock), clock, 60)
