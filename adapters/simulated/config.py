@@ -41,7 +41,7 @@ class Limits(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
     An allowance refills steadily and holds at most what `window` seconds bring: 60 lets a whole minute's worth
     come at once, 1 enforces the limit second by second. `quota` is how many calls are answered before the account
-    is exhausted for good.
+    is exhausted for good. Without `headers` no reply tells of requests and tokens, as with many providers.
     """
 
     requests_per_minute: Positive | None = None
@@ -49,6 +49,7 @@ class Limits(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     concurrent: Positive | None = None
     quota: Count | None = None
     window: Annotated[float, Meta(gt=0, le=3600)] = 60.0
+    headers: bool = True
 
 
 class Behaviour(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -102,7 +102,9 @@ class Gate:
             tokens.take(used - taken)
 
     def hints(self) -> tuple[LimitHint, ...]:
-        """Return what the headers of a reply may say now."""
+        """Return what the headers of a reply may say now: nothing where the limits do not tell."""
+        if not self._limits.headers:
+            return ()
         return tuple(
             LimitHint(
                 resource=resource,

@@ -15,7 +15,6 @@ import msgspec
 from ..base import ConfigurationError, Json
 from ..child import ChildServer, first_line, say_failed, say_ready, start
 from .config import Config
-from .server import serve
 
 _MODULE: Final = "turntide.adapters.simulated"
 _CHUNK: Final = 4096
@@ -31,6 +30,8 @@ def run(config: Config, announce: Callable[[str], None], *, lifeline: int | None
 
 
 async def _serve(config: Config, announce: Callable[[str], None], lifeline: int | None) -> None:
+    from .server import serve
+
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):

@@ -47,6 +47,14 @@ def test_a_refused_request_costs_nothing(clock: HandClock) -> None:
     assert {hint.resource: hint.remaining for hint in gate.hints()} == {"requests": 9, "tokens": 0}
 
 
+def test_a_silent_account_refuses_as_strictly_and_tells_of_nothing(clock: HandClock) -> None:
+    gate = Gate(Limits(requests_per_minute=60, window=1, headers=False), clock)
+    gate.enter(1)
+    with pytest.raises(Failure):
+        gate.enter(1)
+    assert gate.hints() == ()
+
+
 def test_tokens_are_settled_to_what_was_used(clock: HandClock) -> None:
     gate = Gate(Limits(tokens_per_minute=1000), clock)
     gate.enter(900)
