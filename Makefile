@@ -40,6 +40,10 @@ test-newest: $(VENV)-newest/.ready-dev
 	@$(VENV)-newest/bin/python --version
 	@$(VENV)-newest/bin/pytest -q -n 2 --dist worksteal -m "not real" tests/engine tests/adapters
 
+## Speed, memory and limits, measured and compared: make bench, or make bench BENCH="calls --quick"
+bench: $(VENV)/.ready
+	@$(BIN)/python -m bench $(BENCH)
+
 clean:
 	rm -rf $(VENV) $(VENV)-newest build *.egg-info
 

@@ -1,0 +1,56 @@
+"""The engine's way to a model without a benchmark around it: journal, limits, budget, calls, contexts."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from decimal import Decimal
+from pathlib import Path
+
+from turntide.engine.budget import Budget
+from turntide.engine.calls import Calls
+from turntide.engine.closing import Closing
+from turntide.engine.context import Door, UnitContext
+from turntide.engine.executor import SqlExecutor
+from turntide.engine.journal import Journal
+from turntide.engine.ledger import Ledger
+from turntide.engine.limits.clock import loop_time
+from turntide.engine.progress import Progress
+from turntide.engine.retries import Retries
+from turntide.engine.routes import open_routes
+from turntide.engine.spec import ModelSpec, Settings, Spec
+from turntide.engine.turnstile import Purse
+from turntide.engine.unit import Unit
+
+MODEL = "sim/echo"
+
+
+@asynccontextmanager
+async def opened(settings: Settings, url: str, folder: Path) -> AsyncGenerator[Door]:
+    """Open what the contexts of a run share, as a run does, for one simulated model behind `url`."""
+    spec = Spec(benchmark="bench", models=[ModelSpec(id=MODEL)], settings=settings)
+    budget = Budget(cap=Decimal(settings.max_cost) if settings.max_cost else None)
+    ledger, progress, closing = Ledger(budget), Progress(), Closing()
+    with Journal.open(folder / "journal.jsonl", visitors=[ledger.visit], linger=progress.linger) as journal:
+        routes = open_routes(spec, Purse(budget), loop_time, journal.append, {"TURNTIDE_SIM_BASE_URL": url})
+        calls = Calls(
+            journal,
+            ledger,
+            run="bench",
+            retries=Retries(faults=settings.retries, first=settings.backoff),
+            attempt_timeout=settings.attempt_timeout,
+            clock=loop_time,
+            progress=progress,
+            sleep=closing.sleep,
+        )
+        executor = SqlExecutor({}, timeout=settings.sql_timeout)
+        try:
+            yield Door(journal=journal, calls=calls, executor=executor, routes=routes.by_label, seed=0, closing=closing)
+        finally:
+            await routes.aclose()
+
+
+def context(door: Door, number: int, turns: int) -> UnitContext:
+    """Return the context of dialogue `number`."""
+    unit = Unit(key=f"{MODEL}/B_wm5/NW-{number}/0", item=f"NW-{number}", model=MODEL, turns=turns)
+    return UnitContext(unit, door)

@@ -1,0 +1,44 @@
+"""Open a journal in this process alone: `python -m bench.opening journal|orjson PATH` prints its seconds and MB.
+
+`journal` is what a run does before it goes on; `orjson` reads every line and keeps none: the least that it could do.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import orjson
+from turntide.engine.budget import Budget
+from turntide.engine.journal import Journal
+from turntide.engine.ledger import Ledger
+
+from .processes import memory
+
+
+def opened_apart(way: str, path: Path) -> tuple[float, float]:
+    """Open `path` in a process of its own; return the seconds and the MB that it held at most."""
+    command = [sys.executable, "-m", __name__, way, str(path)]
+    seconds, megabytes = subprocess.run(command, check=True, capture_output=True, text=True).stdout.split()
+    return float(seconds), float(megabytes)
+
+
+def _open(path: Path) -> None:
+    ledger = Ledger(Budget())
+    Journal.open(path, visitors=[ledger.visit]).close()
+    ledger.close()
+
+
+def _read(path: Path) -> None:
+    with path.open("rb") as file:
+        for line in file:
+            orjson.loads(line)
+
+
+if __name__ == "__main__":
+    ways = {"journal": _open, "orjson": _read}
+    began = time.process_time()
+    ways[sys.argv[1]](Path(sys.argv[2]))
+    print(time.process_time() - began, memory(kind="VmHWM"))
