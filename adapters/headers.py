@@ -15,6 +15,10 @@ Resource: TypeAlias = Literal["requests", "tokens"]
 
 _UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 _STEP = re.compile(r"([0-9]{1,12}(?:\.[0-9]{1,12})?)(ms|[smhd])")
+_RATES: dict[Resource, tuple[str, str, str]] = {
+    "requests": ("x-ratelimit-limit-requests", "x-ratelimit-remaining-requests", "x-ratelimit-reset-requests"),
+    "tokens": ("x-ratelimit-limit-tokens", "x-ratelimit-remaining-tokens", "x-ratelimit-reset-tokens"),
+}
 _COUNT = re.compile(r"[0-9]{1,15}")
 _UNIX_MS = 1e12
 """A larger number is a moment in milliseconds since 1970, and no number of seconds to wait."""
@@ -41,7 +45,7 @@ def retry_after(headers: Mapping[str, str], now: float) -> float | None:
     asked = headers.get("retry-after", "")
     if (seconds := _number(asked)) is not None:
         return seconds
-    if (moment := _http_date(asked)) is not None:
+    if asked and (moment := _http_date(asked)) is not None:
         return max(0.0, moment - now)
     if (milliseconds := _number(headers.get("x-ratelimit-reset", ""))) is not None and milliseconds > _UNIX_MS:
         return max(0.0, milliseconds / 1000 - now)
@@ -67,9 +71,9 @@ def rate_hints(headers: Mapping[str, str], *, requests_window: float = 60.0) -> 
 
 def limit_hint(headers: Mapping[str, str], resource: Resource, *, window: float = 60.0) -> LimitHint | None:
     """Return what the `x-ratelimit-*` headers say of `resource` per `window` seconds, or None when they are silent."""
-    limit, remaining, reset = (
-        headers.get(f"x-ratelimit-{part}-{resource}", "") for part in ("limit", "remaining", "reset")
-    )
+    limit, remaining, reset = (headers.get(name, "") for name in _RATES[resource])
+    if not (limit or remaining or reset):  # as most hosts: every reply passes here
+        return None
     return hint_of(resource, limit, remaining, duration(reset), window=window)
 
 
@@ -92,7 +96,7 @@ def timestamp(text: str) -> float | None:
 
 def _number(text: str) -> float | None:
     try:
-        value = float(text)
+        value = float(text or "nan")
     except ValueError:
         return None
     return max(0.0, value) if math.isfinite(value) else None
