@@ -43,12 +43,9 @@ def redact_reply(reply: WireReply, key: Secret) -> WireReply:
 
 def redact_read(read: Reply, key: Secret) -> Reply:
     """Return what was read of a reply without the key, also where the bytes spelled it in escapes."""
-    if isinstance(read, Answer):
-        return replace(
-            read,
-            text=redact(read.text, key),
-            model=redact(read.model, key),
-            reasoning=redact(read.reasoning, key),
-            detail=redact(read.detail, key),
-        )
-    return replace(read, message=redact(read.message, key))
+    secret = key.reveal()
+    if len(secret) < SHORTEST:
+        return read
+    names = ("text", "model", "reasoning", "detail") if isinstance(read, Answer) else ("message",)
+    told = [name for name in names if secret in getattr(read, name)]
+    return replace(read, **{name: redact(getattr(read, name), key) for name in told}) if told else read
