@@ -19,6 +19,9 @@ _RATES: dict[Resource, tuple[str, str, str]] = {
     "requests": ("x-ratelimit-limit-requests", "x-ratelimit-remaining-requests", "x-ratelimit-reset-requests"),
     "tokens": ("x-ratelimit-limit-tokens", "x-ratelimit-remaining-tokens", "x-ratelimit-reset-tokens"),
 }
+_RATE_NAMES = frozenset(name for names in _RATES.values() for name in names)
+_WAITS = _RATE_NAMES | {"retry-after-ms", "retry-after", "x-ratelimit-reset"}
+"""Names that most replies do not carry: every reply passes here, and a look at all of them at once is quick."""
 _COUNT = re.compile(r"[0-9]{1,15}")
 _UNIX_MS = 1e12
 """A larger number is a moment in milliseconds since 1970, and no number of seconds to wait."""
@@ -40,12 +43,14 @@ def retry_after(headers: Mapping[str, str], now: float) -> float | None:
     `now` in Unix seconds), OpenRouter's `x-ratelimit-reset` (a moment in Unix milliseconds), then the
     `x-ratelimit-reset-*` as `until_reset` reads them. A moment that has passed is 0.
     """
+    if _WAITS.isdisjoint(headers):
+        return None
     if (milliseconds := _number(headers.get("retry-after-ms", ""))) is not None:
         return milliseconds / 1000
     asked = headers.get("retry-after", "")
     if (seconds := _number(asked)) is not None:
         return seconds
-    if asked and (moment := _http_date(asked)) is not None:
+    if (moment := _http_date(asked)) is not None:
         return max(0.0, moment - now)
     if (milliseconds := _number(headers.get("x-ratelimit-reset", ""))) is not None and milliseconds > _UNIX_MS:
         return max(0.0, milliseconds / 1000 - now)
@@ -65,6 +70,8 @@ def bearer(key: Secret) -> tuple[tuple[str, str], ...]:
 
 def rate_hints(headers: Mapping[str, str], *, requests_window: float = 60.0) -> tuple[LimitHint, ...]:
     """Return what the `x-ratelimit-*` headers say of requests and tokens."""
+    if _RATE_NAMES.isdisjoint(headers):
+        return ()
     found = (limit_hint(headers, "requests", window=requests_window), limit_hint(headers, "tokens"))
     return tuple(hint for hint in found if hint is not None)
 
@@ -72,8 +79,6 @@ def rate_hints(headers: Mapping[str, str], *, requests_window: float = 60.0) -> 
 def limit_hint(headers: Mapping[str, str], resource: Resource, *, window: float = 60.0) -> LimitHint | None:
     """Return what the `x-ratelimit-*` headers say of `resource` per `window` seconds, or None when they are silent."""
     limit, remaining, reset = (headers.get(name, "") for name in _RATES[resource])
-    if not (limit or remaining or reset):  # as most hosts: every reply passes here
-        return None
     return hint_of(resource, limit, remaining, duration(reset), window=window)
 
 
@@ -96,7 +101,7 @@ def timestamp(text: str) -> float | None:
 
 def _number(text: str) -> float | None:
     try:
-        value = float(text or "nan")
+        value = float(text)
     except ValueError:
         return None
     return max(0.0, value) if math.isfinite(value) else None
