@@ -15,6 +15,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final, Literal, Protocol, TypeAlias
 
+from msgspec import Struct
+
 Json: TypeAlias = "None | bool | int | float | str | list[Json] | dict[str, Json]"
 Role = Literal["system", "user", "assistant"]
 Finish = Literal["stop", "length", "refused"]
@@ -52,8 +54,7 @@ class Secret:
         raise TypeError("a Secret is not serialised")
 
 
-@dataclass(frozen=True, slots=True)
-class Message:
+class Message(Struct, frozen=True):
     """One message of a chat."""
 
     role: Role
@@ -75,8 +76,7 @@ class Question:
     options: Mapping[str, Json] = field(default_factory=dict[str, Json])
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Usage:
+class Usage(Struct, frozen=True, kw_only=True):
     """Tokens as the provider counted them.
 
     `input_tokens` includes cached and cache-written ones; `output_tokens` includes reasoning.
@@ -149,8 +149,7 @@ class LimitHint:
     window: float = 60.0
 
 
-@dataclass(frozen=True, slots=True)
-class WireRequest:
+class WireRequest(Struct, frozen=True):
     """The exact bytes to POST, without the key: `path` is appended to the account's base URL."""
 
     path: str
@@ -158,8 +157,7 @@ class WireRequest:
     headers: tuple[tuple[str, str], ...] = (("content-type", "application/json"),)
 
 
-@dataclass(frozen=True, slots=True)
-class WireReply:
+class WireReply(Struct, frozen=True):
     """A complete HTTP reply; header names are lower case."""
 
     status: int

@@ -137,10 +137,11 @@ def _read_choice(reply: WireReply, body: dict[str, Json]) -> Reply:
     if kind := _BROKEN_OFF.get(reason):
         said = complaint_of(choice).message
         return Fault(kind=kind, message=f"broken off ({reason}): {said}", status=reply.status, paid=True)
-    refusal = as_text(message.get("refusal")) or _parts(content, "refusal")
+    text, refused = (content, "") if isinstance(content, str) else (_parts(content, "text"), _parts(content, "refusal"))
+    refusal = as_text(message.get("refusal")) or refused
     finish = "refused" if refusal else _FINISHES.get(reason, "stop")
     return Answer(
-        text=content if isinstance(content, str) else _parts(content, "text"),
+        text=text,
         model=as_text(body.get("model")),
         usage=_read_usage(body.get("usage")),
         finish=finish,
@@ -152,7 +153,7 @@ def _read_choice(reply: WireReply, body: dict[str, Json]) -> Reply:
 def _read_reasoning(message: dict[str, Json]) -> str:
     """Return the reasoning that came beside the text: DeepSeek and xAI, OpenRouter and vLLM, then Mistral's parts."""
     told = as_text(message.get("reasoning_content")) or as_text(message.get("reasoning"))
-    if told:
+    if told or isinstance(message.get("content"), str):
         return told
     thoughts = [part.get("thinking") for part in map(as_object, as_list(message.get("content")))]
     return "".join(as_text(thought) or _parts(thought, "text") for thought in thoughts)

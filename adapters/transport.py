@@ -14,6 +14,8 @@ import httpx
 from pyreqwest.client import Client, ClientBuilder
 from pyreqwest.compatibility.httpx import HttpxTransport as PyreqwestTransport
 from pyreqwest.exceptions import DetailedPyreqwestError, PyreqwestError
+from pyreqwest.http import HeaderMap
+from pyreqwest.response import Response
 
 from .base import Account, TransportFault, WireReply, WireRequest
 
@@ -66,19 +68,21 @@ class HttpxTransport:
             _url(account.base_url + request.path),
             # As a stream: of content httpx would work out headers that hyper writes anyway.
             stream=httpx.ByteStream(request.body),
-            headers=[*request.headers, *account.headers, *headers],
+            headers=httpx.Headers([*request.headers, *account.headers, *headers], encoding="ascii"),
             # pyreqwest adds up httpx's time-outs into one total, and reads 0 as "none".
             extensions={"timeout": {"read": max(deadline, 0.001)}},
         )
+        outgoing.headers.encoding = "ascii"  # or httpx would try what they are in
         outgoing.read()
         incoming = await self._wire.handle_async_request(outgoing)
         assert isinstance(incoming.stream, httpx.AsyncByteStream)
         try:
             # Not aread(): what comes is decoded already, and httpx would look at each piece four times.
-            body = b"".join([chunk async for chunk in incoming.stream])
+            whole: Response = incoming.extensions["pyreqwest_response"]
+            body = bytes(await whole.bytes())
         finally:
-            await incoming.aclose()
-        return WireReply(status=incoming.status_code, headers=dict(incoming.headers.items()), body=body)
+            await incoming.stream.aclose()
+        return WireReply(status=incoming.status_code, headers=_joined(whole.headers), body=body)
 
     def _fault(self, error: Exception, deadline: float) -> TransportFault:
         """Tell the kind and the phase of a failed exchange."""
@@ -94,6 +98,14 @@ class HttpxTransport:
         # The first cause quotes the URL, the last says what happened.
         what = causes[-1] if len(causes) > 1 else type(origin).__name__
         return TransportFault("network", "connect" if connecting else "sent", what)
+
+
+def _joined(headers: HeaderMap) -> dict[str, str]:
+    """Return headers by name in lower case; those that come several times are one list (RFC 9110, §5.3)."""
+    joined: dict[str, str] = {}
+    for name, value in headers.items():
+        joined[name] = f"{joined[name]}, {value}" if name in joined else value
+    return joined
 
 
 def _client(connect_timeout: float) -> Client:

@@ -10,63 +10,67 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Final
 
 import uvloop
-from turntide.adapters.simulated import SimulatedServer
 
 from .figures import Figure, Side, median_ratio, rounds
-from .loops import TURNS, Loop, Talk, aiohttp_loop, bare_loop, engine_loop
-from .scratch import scratch
+from .folders import temporary
+from .loops import Loop, Talk, aiohttp_loop, bare_loop, engine_loop
+from .server import answering
 
-AT_MOST: Final = {20: 1.5, 1000: 1.3, 5000: 1.3}
-"""By calls in flight, the most that the engine may cost over the bare loop."""
+LOOPS: Final[dict[str, Loop]] = {"bare loop": bare_loop, "engine": engine_loop, "plain aiohttp": aiohttp_loop}
+WARM_UP: Final = 2
+"""Turns of every dialogue before the clock starts: connections are opened, and the engine's adaptive bound grows."""
 
-CALLS: Final = 10_000
-LOOPS: Final[dict[str, Loop]] = {"bare": bare_loop, "engine": engine_loop, "aiohttp": aiohttp_loop}
+ANSWERS_PER_SECOND: Final = 10_000
+"""More than any client here can take, so that the calls in flight wait for the server and for nothing else."""
+
+
+@dataclass(frozen=True, slots=True)
+class Crowd:
+    """So many dialogues at once, each of so many turns; the most that the engine may cost over the bare loop."""
+
+    dialogues: int
+    turns: int
+    at_most: float
+
+
+CROWDS: Final = (Crowd(20, 250, at_most=1.5), Crowd(1000, 10, at_most=1.3), Crowd(5000, 2, at_most=1.3))
+QUICK: Final = (Crowd(20, 10, at_most=1.5),)
 
 
 def measure(quick: bool) -> Iterator[Figure]:
     """Yield the CPU time of a call over the bare loop's, for the engine and for plain aiohttp, by calls in flight."""
-    with SimulatedServer.start() as server:
-        for flight, at_most in AT_MOST.items():
-            # Whole waves, so that the calls in flight are as many as they should be to the end.
-            dialogues = flight * max(1, (CALLS // 3 if quick else CALLS) // TURNS // flight)
-            sides: dict[str, Side] = {
-                name: partial(cpu_per_call, loop, server.base_url, flight, dialogues) for name, loop in LOOPS.items()
-            }
+    for crowd in QUICK if quick else CROWDS:
+        with answering(crowd.dialogues / ANSWERS_PER_SECOND) as url:
+            sides: dict[str, Side] = {name: partial(cpu_per_call, loop, url, crowd) for name, loop in LOOPS.items()}
             costs = rounds(sides, quick)
-            at = f"{flight:,} in flight"
-            ratio = median_ratio(costs["engine"], costs["bare"])
-            yield Figure(name=f"engine over bare loop, {at}", value=ratio, unit="×", at_most=at_most, ratio=True)
-            ratio = median_ratio(costs["aiohttp"], costs["bare"])
-            yield Figure(name=f"plain aiohttp over bare loop, {at}", value=ratio, unit="×")
-            for name in LOOPS:
-                yield Figure(name=f"CPU per call, {name}, {at}", value=min(costs[name]), unit="µs")
+        at = f"{crowd.dialogues:,} in flight"
+        ratio = median_ratio(costs["engine"], costs["bare loop"])
+        yield Figure(name=f"engine over bare loop, {at}", value=ratio, unit="×", at_most=crowd.at_most, ratio=True)
+        ratio = median_ratio(costs["plain aiohttp"], costs["bare loop"])
+        yield Figure(name=f"plain aiohttp over bare loop, {at}", value=ratio, unit="×")
+        for name in LOOPS:
+            yield Figure(name=f"CPU per call, {name}, {at}", value=min(costs[name]), unit="s")
 
 
-def cpu_per_call(loop: Loop, url: str, flight: int, dialogues: int) -> float:
-    """Return the µs of CPU time that this process, with all its threads, spends on each call of so many dialogues."""
-    with scratch() as folder:
-        return uvloop.run(_cpu_per_call(loop, url, flight, dialogues, folder))
+def cpu_per_call(loop: Loop, url: str, crowd: Crowd) -> float:
+    """Return the seconds of CPU time that this process, with all its threads, spends on each call."""
+    with temporary() as folder:
+        return uvloop.run(_cpu_per_call(loop, url, crowd, Path(folder)))
 
 
-async def _cpu_per_call(loop: Loop, url: str, flight: int, dialogues: int, folder: Path) -> float:
-    async with loop(url, flight, folder) as talk:
-        # Connections are opened, and the engine's adaptive bound grows, before the clock starts.
-        await _talk(talk, flight, range(flight))
+async def _cpu_per_call(loop: Loop, url: str, crowd: Crowd, folder: Path) -> float:
+    async with loop(url, crowd.dialogues, folder) as talk:
+        await _talk(talk, "warm-up", crowd.dialogues, WARM_UP)
         began = time.process_time()
-        await _talk(talk, flight, range(flight, flight + dialogues))
-        return (time.process_time() - began) / (dialogues * TURNS) * 1e6
+        await _talk(talk, "measured", crowd.dialogues, crowd.turns)
+        return (time.process_time() - began) / (crowd.dialogues * crowd.turns)
 
 
-async def _talk(talk: Talk, flight: int, dialogues: range) -> None:
-    left = iter(dialogues)
-
-    async def worker() -> None:
-        for number in left:
-            await talk(number)
-
-    await asyncio.gather(*(worker() for _ in range(flight)))
+async def _talk(talk: Talk, name: str, dialogues: int, turns: int) -> None:
+    await asyncio.gather(*(talk(f"{name}-{number}", turns) for number in range(dialogues)))

@@ -12,6 +12,7 @@ from turntide.engine.calls import Calls
 from turntide.engine.closing import Closing
 from turntide.engine.context import Door, UnitContext
 from turntide.engine.executor import SqlExecutor
+from turntide.engine.garbage import seldom_collected
 from turntide.engine.journal import Journal
 from turntide.engine.ledger import Ledger
 from turntide.engine.limits.clock import loop_time
@@ -31,7 +32,8 @@ async def opened(settings: Settings, url: str, folder: Path) -> AsyncGenerator[D
     spec = Spec(benchmark="bench", models=[ModelSpec(id=MODEL)], settings=settings)
     budget = Budget(cap=Decimal(settings.max_cost) if settings.max_cost else None)
     ledger, progress, closing = Ledger(budget), Progress(), Closing()
-    with Journal.open(folder / "journal.jsonl", visitors=[ledger.visit], linger=progress.linger) as journal:
+    path = folder / "journal.jsonl"
+    with seldom_collected(), Journal.open(path, visitors=[ledger.visit], linger=progress.linger) as journal:
         routes = open_routes(spec, Purse(budget), loop_time, journal.append, {"TURNTIDE_SIM_BASE_URL": url})
         calls = Calls(
             journal,
@@ -50,7 +52,7 @@ async def opened(settings: Settings, url: str, folder: Path) -> AsyncGenerator[D
             await routes.aclose()
 
 
-def context(door: Door, number: int, turns: int) -> UnitContext:
-    """Return the context of dialogue `number`."""
-    unit = Unit(key=f"{MODEL}/B_wm5/NW-{number}/0", item=f"NW-{number}", model=MODEL, turns=turns)
+def context(door: Door, name: str, turns: int) -> UnitContext:
+    """Return the context of the dialogue `name`."""
+    unit = Unit(key=f"{MODEL}/B_wm5/{name}/0", item=name, model=MODEL, turns=turns)
     return UnitContext(unit, door)

@@ -1,8 +1,8 @@
 """The same dialogue led in three ways: through the engine, and through two loops that people would write instead.
 
-A loop is opened with the server's base URL, the calls in flight and a folder, and yields `talk(number)`, which leads
-the dialogue of that number: `TURNS` questions, one after another. Prompts are as long as EnterpriseMem-Bench's, some
-6 KB; answers are about 1 KB.
+A loop is opened with the server's base URL, the calls in flight and a folder, and yields `talk(name, turns)`, which
+leads one dialogue: so many questions, one after another. Prompts are as long as EnterpriseMem-Bench's, some 6 KB;
+answers are about 1 KB.
 """
 
 from __future__ import annotations
@@ -22,10 +22,9 @@ from turntide.engine.spec import Settings
 
 from .engine import MODEL, context, opened
 
-Talk: TypeAlias = Callable[[int], Awaitable[None]]
+Talk: TypeAlias = Callable[[str, int], Awaitable[None]]
 Loop: TypeAlias = Callable[[str, int, Path], AbstractAsyncContextManager[Talk]]
 
-TURNS = 5
 SCHEMA = "CREATE TABLE orders (order_id INTEGER PRIMARY KEY, customer_id TEXT, shipped TEXT, freight REAL);\n" * 52
 ASKED = "SELECT customer_id, SUM(freight) FROM orders GROUP BY customer_id -- as the question's own text\n" * 10
 DEADLINE = 60.0
@@ -43,10 +42,10 @@ async def engine_loop(url: str, flight: int, folder: Path) -> AsyncGenerator[Tal
     settings = Settings(in_flight=flight, max_cost="1000000", prices=str(prices), attempt_timeout=DEADLINE)
     async with opened(settings, url, folder) as door:
 
-        async def talk(number: int) -> None:
-            dialogue = context(door, number, TURNS)
-            for turn in range(TURNS):
-                await dialogue.ask(MODEL, [Message("system", SCHEMA), Message("user", asked(number, turn))])
+        async def talk(name: str, turns: int) -> None:
+            dialogue = context(door, name, turns)
+            for turn in range(turns):
+                await dialogue.ask(MODEL, [Message("system", SCHEMA), Message("user", asked(name, turn))])
 
         yield talk
 
@@ -57,19 +56,19 @@ async def bare_loop(url: str, flight: int, folder: Path) -> AsyncGenerator[Talk]
     wire = PyreqwestTransport(ClientBuilder().no_proxy().follow_redirects(False).build())
     target = httpx.URL(f"{url}/chat/completions")
     headers = [("content-type", "application/json"), ("authorization", "Bearer k")]
+    timeout = {"timeout": {"read": DEADLINE}}
     with (folder / "answers.jsonl").open("ab", buffering=0) as file:
 
-        async def talk(number: int) -> None:
-            for turn in range(TURNS):
-                timeout = {"timeout": {"read": DEADLINE}}
-                content = body(number, turn)
+        async def talk(name: str, turns: int) -> None:
+            for turn in range(turns):
+                content = body(name, turn)
                 request = httpx.Request("POST", target, content=content, headers=headers, extensions=timeout)
                 response = await wire.handle_async_request(request)
                 try:
                     raw = await response.aread()
                 finally:
                     await response.aclose()
-                file.write(record(number, turn, raw))
+                file.write(record(name, turn, raw))
 
         yield talk
     await wire.aclose()
@@ -84,28 +83,28 @@ async def aiohttp_loop(url: str, flight: int, folder: Path) -> AsyncGenerator[Ta
     async with aiohttp.ClientSession(connector=connector, headers=headers, timeout=timeout) as session:
         with (folder / "answers.jsonl").open("ab", buffering=0) as file:
 
-            async def talk(number: int) -> None:
-                for turn in range(TURNS):
-                    async with session.post(target, data=body(number, turn)) as response:
+            async def talk(name: str, turns: int) -> None:
+                for turn in range(turns):
+                    async with session.post(target, data=body(name, turn)) as response:
                         raw = await response.read()
-                    file.write(record(number, turn, raw))
+                    file.write(record(name, turn, raw))
 
             yield talk
 
 
-def asked(number: int, turn: int) -> str:
-    """Return what dialogue `number` asks in `turn`; no two questions are the same."""
-    return f"{ASKED}{number} {turn}"
+def asked(name: str, turn: int) -> str:
+    """Return what dialogue `name` asks in `turn`; no two questions are the same."""
+    return f"{ASKED}{name} {turn}"
 
 
-def body(number: int, turn: int) -> bytes:
+def body(name: str, turn: int) -> bytes:
     """Return the bytes that ask, as the engine's adapter writes them."""
-    messages = [{"role": "system", "content": SCHEMA}, {"role": "user", "content": asked(number, turn)}]
+    messages = [{"role": "system", "content": SCHEMA}, {"role": "user", "content": asked(name, turn)}]
     return orjson.dumps({"messages": messages, "model": "echo"})
 
 
-def record(number: int, turn: int, raw: bytes) -> bytes:
+def record(name: str, turn: int, raw: bytes) -> bytes:
     """Return the line that keeps an answer."""
     reply = orjson.loads(raw)
     text, usage = reply["choices"][0]["message"]["content"], reply["usage"]
-    return orjson.dumps({"n": number, "turn": turn, "text": text, "model": reply["model"], "usage": usage}) + b"\n"
+    return orjson.dumps({"n": name, "turn": turn, "text": text, "model": reply["model"], "usage": usage}) + b"\n"

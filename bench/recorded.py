@@ -16,17 +16,14 @@ FILE: Final = Path(__file__).with_name("recorded.json")
 REGRESSION: Final = 1.2
 """A ratio of this much over the recorded one fails."""
 
-Named = Mapping[str, Figure]
-"""Figures by `bench/name`."""
-
 
 def load() -> dict[str, float]:
     """Return the recorded ratios by `bench/name`."""
     return json.loads(FILE.read_text())["ratios"] if FILE.exists() else {}
 
 
-def save(figures: Named) -> None:
-    """Record the ratios among `figures`; those that were not measured now stay as they were."""
+def save(figures: Mapping[str, Figure]) -> None:
+    """Record the ratios among `figures` (by `bench/name`); those that were not measured now stay as they were."""
     ratios = load() | {name: round(figure.value, 3) for name, figure in figures.items() if figure.ratio}
     FILE.write_text(json.dumps({**circumstances(), "ratios": dict(sorted(ratios.items()))}, indent=2) + "\n")
 
@@ -37,10 +34,10 @@ def regressed(figure: Figure, recorded: float | None) -> bool:
 
 
 def circumstances() -> dict[str, str]:
-    """Return when this is, and on what class of machine."""
-    machine = f"{os.cpu_count()} cores, {platform.system()} {platform.machine()}"
+    """Return when this is, on what class of machine, and how busy that is."""
     return {
         "date": datetime.now(UTC).date().isoformat(),
-        "machine": machine,
+        "machine": f"{os.cpu_count()} cores, {platform.system()} {platform.machine()}",
         "python": f"{platform.python_implementation()} {platform.python_version()}",
+        "load": f"{os.getloadavg()[0]:.1f} before",
     }

@@ -25,6 +25,7 @@ from .closing import Closing
 from .context import Door, UnitContext
 from .errors import RunError, Unfinished, Why
 from .executor import SqlExecutor
+from .garbage import seldom_collected
 from .gold import check_gold
 from .journal import Journal, JournalStopped
 from .ledger import Ledger
@@ -141,6 +142,7 @@ async def _open(
     settings = spec.settings
     async with AsyncExitStack() as stack:
         stack.enter_context(RunLock(folder))
+        stack.enter_context(seldom_collected())
         manifest = open_or_create(folder, identity(spec, experiment), {"spec": msgspec.to_builtins(spec)})
         budget = Budget(cap=Decimal(settings.max_cost) if settings.max_cost else None)
         ledger = Ledger(budget)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import asdict
 from turntide.adapters.anthropic import SAMPLING_VERSION, VERSION, AnthropicMessages
 from turntide.adapters.base import (
     Answer,
