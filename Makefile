@@ -10,7 +10,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PACKAGES := engine adapters datasets results
 
-.PHONY: demo test check format real test-newest clean
+.PHONY: demo test check format real test-newest bench clean
 
 ## The whole 35,000-turn sweep on synthetic data with simulated models
 demo: $(VENV)/.ready
@@ -40,9 +40,9 @@ test-newest: $(VENV)-newest/.ready-dev
 	@$(VENV)-newest/bin/python --version
 	@$(VENV)-newest/bin/pytest -q -n 2 --dist worksteal -m "not real" tests/engine tests/adapters
 
-## Speed, memory and limits, measured and compared: make bench, or make bench BENCH="calls --quick"
+## Speed, memory and limits, measured, judged and compared: all, or make bench ONLY=calls,rate JSON=figures.json
 bench: $(VENV)/.ready
-	@$(BIN)/python -m bench $(BENCH)
+	@$(BIN)/python -m bench $(if $(ONLY),--only $(ONLY)) $(if $(JSON),--json $(JSON))
 
 clean:
 	rm -rf $(VENV) $(VENV)-newest build *.egg-info

@@ -7,8 +7,17 @@ and what each fault looks like; the table itself is a test.
 
 from __future__ import annotations
 
+import os
+import sys
 from datetime import timedelta
 from functools import lru_cache
+
+# Read when pyreqwest is loaded. Its allocator, mimalloc, would take huge pages, of which a connection uses little, and
+# hold on to what was freed for a second (here: ms): half of the memory of thousands of connections.
+os.environ.setdefault("MIMALLOC_ALLOW_THP", "0")
+os.environ.setdefault("MIMALLOC_PURGE_DELAY", "10")
+# httpx loads its own command line where click is installed, and does without where it is not: 50 ms and 6 MB.
+sys.modules.setdefault("httpx._main", None)  # pyright: ignore[reportArgumentType]
 
 import httpx
 from pyreqwest.client import Client, ClientBuilder

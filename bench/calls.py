@@ -39,7 +39,7 @@ class Crowd:
     at_most: float
 
 
-CROWDS: Final = (Crowd(20, 250, at_most=1.5), Crowd(1000, 10, at_most=1.3), Crowd(5000, 2, at_most=1.3))
+CROWDS: Final = (Crowd(20, 150, at_most=1.5), Crowd(1000, 5, at_most=1.3), Crowd(5000, 1, at_most=1.3))
 QUICK: Final = (Crowd(20, 10, at_most=1.5),)
 
 

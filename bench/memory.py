@@ -10,8 +10,8 @@ from turntide.adapters.simulated import Config, SimulatedServer
 from turntide.engine.cli.demo import MODELS
 
 from .figures import Figure
+from .folders import temporary
 from .processes import TURNTIDE, watch
-from .scratch import scratch
 
 CONCURRENCY: Final = 400
 LATENCY: Final = 0.5
@@ -27,7 +27,7 @@ def measure(quick: bool) -> Iterator[Figure]:
     conditions = [word for name in ("A", "B", "B_wm5") for word in ("--condition", name)]
     window = ("--concurrency", str(CONCURRENCY), "--in-flight", str(CONCURRENCY * len(MODELS)))
     repeats = ("--repeats", "1" if quick else "2")
-    with scratch() as folder, SimulatedServer.start(Config(latency=LATENCY)) as server:
+    with temporary() as folder, SimulatedServer.start(Config(latency=LATENCY)) as server:
         command = (*TURNTIDE, "run", "enterprisemem", *models, *conditions, *window, *repeats, "--out", f"{folder}/run")
         seen = watch(command, {"TURNTIDE_SIM_BASE_URL": server.base_url})
         stats = server.stats()
@@ -38,6 +38,6 @@ def measure(quick: bool) -> Iterator[Figure]:
     assert isinstance(in_flight["most"], int)
     quarter = len(seen.memory) // 4
     third, last = fmean(seen.memory[2 * quarter : 3 * quarter]), fmean(seen.memory[3 * quarter :])
-    yield Figure(name="calls on the wire, at most", value=in_flight["most"], unit="")
+    yield Figure(name="calls on the wire, at most", value=in_flight["most"])
     yield Figure(name="resident memory, at most", value=max(seen.memory), unit="MB", at_most=200)
     yield Figure(name="last quarter over third quarter", value=last / third, unit="×", at_most=1.05)

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import NamedTuple
 
 import orjson
 from turntide.engine.budget import Budget
@@ -18,11 +19,18 @@ from turntide.engine.ledger import Ledger
 from .processes import memory
 
 
-def opened_apart(way: str, path: Path) -> tuple[float, float]:
-    """Open `path` in a process of its own; return the seconds and the MB that it held at most."""
+class Opened(NamedTuple):
+    """What it took: seconds of CPU time, and the most memory that was held, in MB."""
+
+    seconds: float
+    megabytes: float
+
+
+def opened_apart(way: str, path: Path) -> Opened:
+    """Open `path` in a process of its own."""
     command = [sys.executable, "-m", __name__, way, str(path)]
     seconds, megabytes = subprocess.run(command, check=True, capture_output=True, text=True).stdout.split()
-    return float(seconds), float(megabytes)
+    return Opened(float(seconds), float(megabytes))
 
 
 def _open(path: Path) -> None:

@@ -9,7 +9,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 TURNTIDE: Final = (sys.executable, "-m", "turntide.engine.cli")
 _TICKS: Final = os.sysconf("SC_CLK_TCK")
@@ -48,8 +48,15 @@ def watch(command: Sequence[str], environ: Mapping[str, str]) -> Watched:
     return seen
 
 
-def timed(command: Sequence[str], environ: Mapping[str, str]) -> tuple[float, float]:
-    """Run `command` to its end and return its wall and CPU seconds, its own children's included.
+class Spent(NamedTuple):
+    """Seconds by the clock and of CPU time."""
+
+    wall: float
+    cpu: float
+
+
+def timed(command: Sequence[str], environ: Mapping[str, str]) -> Spent:
+    """Run `command` to its end and return what it took, its own children's CPU time included.
 
     Raises CalledProcessError when it fails.
     """
@@ -62,7 +69,7 @@ def timed(command: Sequence[str], environ: Mapping[str, str]) -> tuple[float, fl
     child.stdout.close()
     if child.returncode:
         raise subprocess.CalledProcessError(child.returncode, command, said)
-    return time.perf_counter() - began, usage.ru_utime + usage.ru_stime
+    return Spent(time.perf_counter() - began, usage.ru_utime + usage.ru_stime)
 
 
 def cpu(pid: int) -> float:

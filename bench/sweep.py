@@ -13,22 +13,24 @@ from turntide.engine.cli.demo import MODELS
 from turntide.engine.journal import scan
 
 from .figures import Figure
-from .processes import TURNTIDE, Watched, cpu, watch
-from .scratch import scratch_folder
+from .folders import temporary
+from .processes import TURNTIDE, Watched, cpu, timed, watch
 
 QUICK_SESSIONS = 100
 
 
 def measure(quick: bool) -> Iterator[Figure]:
-    """Yield the sweep's seconds, turns per second, and where the CPU time went."""
+    """Yield the sweep's seconds, turns per second, where the CPU time went, and the seconds of its report."""
     done = finished(quick)
     seen, turns = done.seen, done.turns
     yield Figure(name=f"sweep of {turns:,} turns", value=seen.wall, unit="s", at_most=None if quick else 120)
     yield Figure(name="turns per second", value=turns / seen.wall, unit="/s")
     parts = {"engine": seen.cpu, "its SQL and embedding workers": seen.descendants_cpu, "provider": done.provider}
     for name, seconds in parts.items():
-        yield Figure(name=f"CPU per turn, {name}", value=seconds / turns * 1e6, unit="µs")
+        yield Figure(name=f"CPU per turn, {name}", value=seconds / turns, unit="s")
     yield Figure(name="memory of the engine, at most", value=max(seen.memory), unit="MB")
+    report = timed([*TURNTIDE, "report", str(done.folder)], {})
+    yield Figure(name=f"report of {turns:,} turns", value=report.wall, unit="s")
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +51,7 @@ class Sweep:
 @cache
 def finished(quick: bool) -> Sweep:
     """Run the sweep, once in this process."""
-    kept = scratch_folder()
+    kept = temporary()
     sessions = ("--limit", str(QUICK_SESSIONS)) if quick else ()
     models = [word for model in MODELS for word in ("--model", f"sim/{model}")]
     command = (*TURNTIDE, "run", "enterprisemem", *models, *sessions, "--out", f"{kept.name}/run")

@@ -7,7 +7,7 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from typing import Final
 
-ALLOCATIONS: Final = 10_000
+ALLOCATIONS: Final = 50_000
 """New objects before a look. Each look walks all that thousands of dialogues have just made and still need, which at
 Python's usual 700 is every third call; cycles are rare here, so that waiting longer holds on to nearly nothing."""
 

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from ...adapters.base import Json
-from ..embeddings.base import Embedder
 from . import prompts
 from .conditions import Condition
-from .memory.chroma import ChromaEpisodic
-from .memory.chroma_store import ChromaStore
 from .memory.episode import Episode
-from .memory.episodic import EpisodicMemory, ExactEpisodic
 from .memory.recall import Memory
-from .memory.semantic import SemanticMemory
 from .memory.working import WorkingMemory
+
+if TYPE_CHECKING:
+    from ..embeddings.base import Embedder
+    from .memory.chroma_store import ChromaStore
+    from .memory.episodic import EpisodicMemory
 
 Run: TypeAlias = tuple[str, str, int]
 """A condition-run: model, condition, repeat. Episodes are shared within it and nowhere else (section 5.6)."""
@@ -58,6 +58,8 @@ class Memories:
     def _open(self, run: Run, condition: Condition, episodic: EpisodicMemory | None) -> Memory:
         semantic = None
         if condition.semantic_top_k and self.embedder:
+            from .memory.semantic import SemanticMemory  # numpy, which the conditions without retrieval never need
+
             semantic = SemanticMemory(prompts.prompts().hints, self.embedder)
         retrieves = bool(condition.episodic_top_k or condition.semantic_top_k)
         return Memory(
@@ -71,5 +73,9 @@ class Memories:
 
     def _episodic(self, run: Run) -> EpisodicMemory:
         if self.chroma is None:
+            from .memory.episodic import ExactEpisodic
+
             return ExactEpisodic()
+        from .memory.chroma import ChromaEpisodic
+
         return ChromaEpisodic(self.chroma, "/".join((self.namespace, *map(str, run))))

@@ -5,15 +5,18 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from ...embeddings.base import Embedder
 from ..conditions import Condition
 from .episode import Episode, StateValue
-from .episodic import EpisodicMemory
 from .horizon import Horizon
 from .resolve import resolve
-from .semantic import SemanticMemory
 from .working import WorkingMemory
+
+if TYPE_CHECKING:
+    from ...embeddings.base import Embedder
+    from .episodic import EpisodicMemory
+    from .semantic import SemanticMemory
 
 
 @dataclass(frozen=True, slots=True)
