@@ -34,7 +34,7 @@ async def opened(settings: Settings, url: str, folder: Path) -> AsyncGenerator[D
     ledger, progress, closing = Ledger(budget), Progress(), Closing()
     path = folder / "journal.jsonl"
     with seldom_collected(), Journal.open(path, visitors=[ledger.visit], linger=progress.linger) as journal:
-        routes = open_routes(spec, Purse(budget), loop_time, journal.append, {"TURNTIDE_SIM_BASE_URL": url})
+        routes = open_routes(spec, (), Purse(budget), loop_time, journal.append, {"TURNTIDE_SIM_BASE_URL": url})
         calls = Calls(
             journal,
             ledger,
