@@ -34,7 +34,8 @@ def test_every_model_is_an_installed_reader_of_its_name(name: str) -> None:
 
 
 def test_no_other_reader_is_installed() -> None:
-    ours = {entry.name for entry in entry_points(group=GROUP) if entry.value.startswith("turntide.datasets.enterprisemem.")}
+    here = "turntide.datasets.enterprisemem."
+    ours = {entry.name for entry in entry_points(group=GROUP) if entry.value.startswith(here)}
     assert ours == set(MODELS)
 
 
