@@ -13,8 +13,16 @@ from .requests import RequestRate
 from .tokens import TokenRate
 
 RATE_DECREASE: Final = 0.9
+RATE_FLOOR: Final = 0.25
+"""The share of a stated limit below which push-backs do not lower it. A provider that refuses at any rate, being short
+of machines, would otherwise talk an account down to nothing; from here on its pauses alone slow us."""
+
 RECOVERY_SECONDS: Final = 60.0
-RATE_RECOVERY: Final = 1.02
+RATE_RECOVERY: Final = 0.02
+BOLDEST_RECOVERY: Final = 0.32
+"""A lowered rate grows by 2 % after a quiet minute, then 4 %, and so on: careful near what was refused, and soon back
+after a bad hour."""
+
 LONGEST_WINDOW: Final = 3600.0
 
 
@@ -52,7 +60,9 @@ class AccountLimits:
         self.paused_until = 0.0
         self.pause_reason = ""
         self.pauses = 0
+        self._stated = limits.requests_per_minute
         self._changed_at = clock()
+        self._recovery = RATE_RECOVERY
 
     def wait(self, tokens: float) -> float | None:
         """Return the seconds until a call may go: 0 now, None when only a landing call can tell."""
@@ -92,9 +102,8 @@ class AccountLimits:
         old = self.flight.bound
         if self.flight.success():
             self._on_change({"limit": "in_flight", "old": old, "new": self.flight.bound, "why": "answers"})
-        configured = self._known.requests_per_minute
-        if self.requests and configured and self.requests.per_minute < configured:
-            self._recover(self.requests, configured)
+        if self.requests and self._stated and self.requests.per_minute < self._stated:
+            self._recover(self.requests, self._stated)
 
     def pushed_back(self, fault: Fault, fallback: float) -> None:
         """The server asked for less: pause everyone once until its time, and lower what can be lowered.
@@ -115,8 +124,10 @@ class AccountLimits:
         old = self.flight.bound
         if self.flight.push_back():
             self._on_change({"limit": "in_flight", "old": old, "new": self.flight.bound, "why": fault.kind})
-        if self.requests:
-            self._set_requests(self.requests.per_minute * RATE_DECREASE, fault.kind)
+        if self.requests and self._stated:
+            self._recovery = RATE_RECOVERY
+            lowered = max(self.requests.per_minute * RATE_DECREASE, self._stated * RATE_FLOOR)
+            self._set_requests(min(lowered, self.requests.per_minute), fault.kind)
 
     def hinted(self, hints: Iterable[LimitHint]) -> None:
         """Take in what a reply's headers said of the limits."""
@@ -140,6 +151,7 @@ class AccountLimits:
                 self.tokens.set(min(per_minute, self._known.tokens_per_minute or per_minute))
             return
         ceiling = min(per_minute, self._known.requests_per_minute or per_minute)
+        self._stated = ceiling
         if self.requests is None:
             self.requests = RequestRate(ceiling, self._clock)
             self._on_change({"limit": "requests_per_minute", "old": None, "new": ceiling, "why": "headers"})
@@ -151,6 +163,8 @@ class AccountLimits:
         old = self.requests.per_minute
         self.requests.set(max(1.0, per_minute))
         self._changed_at = self._clock()
+        if self.requests.per_minute == old:
+            return
         self._on_change(
             {
                 "limit": "requests_per_minute",
@@ -160,6 +174,7 @@ class AccountLimits:
             }
         )
 
-    def _recover(self, requests: RequestRate, configured: float) -> None:
+    def _recover(self, requests: RequestRate, stated: float) -> None:
         if self._clock() - self._changed_at >= RECOVERY_SECONDS:
-            self._set_requests(min(configured, requests.per_minute * RATE_RECOVERY), "recovery")
+            self._set_requests(min(stated, requests.per_minute * (1 + self._recovery)), "recovery")
+            self._recovery = min(self._recovery * 2, BOLDEST_RECOVERY)

@@ -225,3 +225,30 @@ def test_closing_turns_away_who_waits_and_who_comes() -> None:
         return [stop.why for stop in ended if isinstance(stop, Unfinished)]
 
     assert run_jumping(main()) == ["draining"] * 4
+
+
+def test_refusals_at_any_rate_never_lower_a_stated_limit_below_a_quarter() -> None:
+    clock = HandClock()
+    limits = AccountLimits(Limits(requests_per_minute=2000), clock, lambda change: None)
+    assert limits.requests is not None
+    for _ in range(100):
+        limits.pushed_back(Fault(kind="rate_limit", message="busy", retry_after=1.0), 1.0)
+        clock.pass_(2)
+    assert limits.requests.per_minute == 500
+
+
+def test_a_lowered_rate_comes_back_carefully_and_then_soon() -> None:
+    clock = HandClock()
+    changes: list[dict[str, Json]] = []
+    limits = AccountLimits(Limits(requests_per_minute=2000), clock, changes.append)
+    assert limits.requests is not None
+    while limits.requests.per_minute > 500:
+        limits.pushed_back(Fault(kind="rate_limit", message="busy", retry_after=1.0), 1.0)
+        clock.pass_(2)
+    rates: list[float] = []
+    for _ in range(9):
+        clock.pass_(60)
+        limits.answered()
+        rates.append(round(limits.requests.per_minute))
+    assert rates == [510, 530, 573, 664, 877, 1158, 1528, 2000, 2000]
+    assert [change["why"] for change in changes[-8:]] == ["recovery"] * 8
