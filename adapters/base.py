@@ -13,9 +13,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Final, Literal, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Final, Literal, Protocol, TypeAlias
 
 from msgspec import Struct
+
+if TYPE_CHECKING:
+    from .batches.base import BatchFormat
 
 Json: TypeAlias = "None | bool | int | float | str | list[Json] | dict[str, Json]"
 Role = Literal["system", "user", "assistant"]
@@ -23,6 +26,7 @@ Finish = Literal["stop", "length", "refused"]
 FaultKind = Literal["rate_limit", "overloaded", "server", "timeout", "network", "malformed"]
 FatalKind = Literal["key", "quota", "not_found", "bad_request"]
 Phase = Literal["connect", "sent"]
+Method = Literal["POST", "GET"]
 
 SIMULATED: Final = "x-turntide-simulated"
 """The header by which every reply of the simulated provider tells what it is."""
@@ -150,11 +154,12 @@ class LimitHint:
 
 
 class WireRequest(Struct, frozen=True):
-    """The exact bytes to POST, without the key: `path` is appended to the account's base URL."""
+    """The exact bytes to send, without the key: `path` is appended to the account's base URL."""
 
     path: str
     body: bytes
     headers: tuple[tuple[str, str], ...] = (("content-type", "application/json"),)
+    method: Method = "POST"
 
 
 class WireReply(Struct, frozen=True):
@@ -206,7 +211,7 @@ class Provider:
 
     Key, base URL and the number of calls at once come from the first of the named environment variables that is set. A
     free provider may do without a key. `wire` is the format it is spoken to in, unless the option `api` names another
-    of its `formats`.
+    of its `formats`. `batches` are the batch APIs that it has.
     """
 
     name: str
@@ -217,6 +222,7 @@ class Provider:
     url_variables: tuple[str, ...] = ()
     in_flight_variables: tuple[str, ...] = ()
     free: bool = False
+    batches: tuple[BatchFormat, ...] = ()
 
     def speaking(self, api: str) -> Provider:
         """Return this provider spoken to in the format `api`, or raise ConfigurationError that lists what there is."""
@@ -273,7 +279,7 @@ class Transport(Protocol):
     async def send(
         self, account: Account, request: WireRequest, headers: tuple[tuple[str, str], ...], deadline: float
     ) -> WireReply:
-        """POST and return the complete reply within `deadline` seconds of the send, or raise TransportFault."""
+        """Send and return the complete reply within `deadline` seconds of that, or raise TransportFault."""
         ...
 
     async def aclose(self) -> None:

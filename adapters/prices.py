@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from datetime import date
 from decimal import Decimal
 from pathlib import Path
+from typing import TypeVar
 
 import msgspec
 
@@ -108,19 +109,45 @@ class Price(Rates, frozen=True, kw_only=True, rename={"since": "from"}, forbid_u
             bound = max(bound, self.long.most(body_bytes, output))
         return bound
 
+    def scaled(self, factor: Decimal) -> Price:
+        """Return the price at which every class costs `factor` of what it does here."""
+        long = None if self.long is None else msgspec.structs.replace(self.long, **_times(self.long, factor))
+        return msgspec.structs.replace(self, long=long, **_times(self, factor))
+
+
+def _times(rates: Rates, factor: Decimal) -> dict[str, Decimal | None]:
+    classes: dict[str, Decimal | None] = {name: getattr(rates, name) for name in Rates.__struct_fields__}
+    return {name: None if rate is None else rate * factor for name, rate in classes.items()}
+
+
+class BatchRate(msgspec.Struct, frozen=True, kw_only=True, rename={"since": "from"}, forbid_unknown_fields=True):
+    """What a call costs in a batch, as a share `factor` of its usual price, from the day `since` on."""
+
+    models: tuple[str, ...]
+    since: date
+    source: str
+    factor: Decimal
+
+    def __post_init__(self) -> None:
+        if not self.models or not self.source:
+            raise ValueError("a batch rate names its models and its source")
+        if not (self.factor.is_finite() and self.factor >= 0):
+            raise ValueError(f"a factor is a number from 0 up, not {self.factor}")
+
 
 FREE = Price(models=("*",), since=date.min, source="a free provider", input=Decimal(0), output=Decimal(0), max_output=1)
 """The price at a provider that bills nothing."""
 
 
 class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    price: tuple[Price, ...]
+    price: tuple[Price, ...] = ()
+    batch: tuple[BatchRate, ...] = ()
 
 
 class PriceTable:
     """Prices by model and day; earlier files go before later ones."""
 
-    def __init__(self, files: Sequence[Sequence[Price]]) -> None:
+    def __init__(self, files: Sequence[_File]) -> None:
         self._files = files
 
     @classmethod
@@ -135,9 +162,9 @@ class PriceTable:
         wins, an id as written before its family (the id without a date at its end), and of one pattern the newest that
         has begun. A model that no file names is looked up in `genai-prices`, where that is installed.
         """
-        for prices in self._files:
+        for file in self._files:
             for name in spellings(model):
-                if found := _best(prices, name, on):
+                if found := _best(file.price, name, on):
                     return found
         if free:
             return FREE
@@ -145,19 +172,34 @@ class PriceTable:
             return msgspec.convert(row, Price)
         raise UnknownPrice(model, f"no price is known on {on}")
 
+    def batch_price(self, model: str, on: date, *, free: bool = False) -> Price:
+        """Return what `model` costs in a batch: its whole price where no batch rate is known, which is never too low.
+
+        Raises UnknownPrice as `price` does.
+        """
+        whole = self.price(model, on, free=free)
+        for file in self._files:
+            for name in spellings(model):
+                if found := _best(file.batch, name, on):
+                    return whole.scaled(found.factor)
+        return whole
+
     def _names(self, model: str) -> bool:
-        entries = [(price.models, price) for prices in self._files for price in prices]
+        entries = [(price.models, price) for file in self._files for price in file.price]
         return any(fitting(name, entries) for name in spellings(model))
 
 
-def _best(prices: Iterable[Price], name: str, on: date) -> Price | None:
-    begun = ((price.models, price) for price in prices if price.since <= on)
+_Dated = TypeVar("_Dated", Price, BatchRate)
+
+
+def _best(entries: Iterable[_Dated], name: str, on: date) -> _Dated | None:
+    begun = ((entry.models, entry) for entry in entries if entry.since <= on)
     return max(fitting(name, begun), key=lambda fit: (fit[0], fit[1].since), default=(0, None))[1]
 
 
-def _read(path: Path) -> tuple[Price, ...]:
+def _read(path: Path) -> _File:
     try:
-        return msgspec.toml.decode(path.read_bytes(), type=_File).price
+        return msgspec.toml.decode(path.read_bytes(), type=_File)
     except OSError as error:
         raise ConfigurationError(f"the price file {path} cannot be read: {error.strerror}") from None
     except (msgspec.MsgspecError, ValueError) as error:

@@ -10,6 +10,8 @@ from typing import Final
 
 from .anthropic import AnthropicMessages
 from .base import Provider
+from .batches.anthropic import AnthropicBatches
+from .batches.openai import OpenAIBatches
 from .gemini import GeminiContent
 from .openai_chat import OpenAIChat
 from .openai_responses import OpenAIResponses
@@ -26,6 +28,7 @@ openai = Provider(
     base_url="https://api.openai.com/v1",
     key_variables=("OPENAI_API_KEY",),
     url_variables=("OPENAI_BASE_URL",),
+    batches=(OpenAIBatches(),),
 )
 
 anthropic = Provider(
@@ -34,6 +37,7 @@ anthropic = Provider(
     base_url="https://api.anthropic.com",
     key_variables=("ANTHROPIC_API_KEY",),
     url_variables=("ANTHROPIC_BASE_URL",),
+    batches=(AnthropicBatches(),),
 )
 
 google = Provider(

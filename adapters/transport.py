@@ -53,7 +53,7 @@ class HttpxTransport:
     async def send(
         self, account: Account, request: WireRequest, headers: tuple[tuple[str, str], ...], deadline: float
     ) -> WireReply:
-        """POST and return the complete reply within `deadline` seconds of the send, or raise TransportFault.
+        """Send and return the complete reply within `deadline` seconds of that, or raise TransportFault.
 
         The deadline is total: connection, headers and body together. A cancelled call returns at once; its connection
         is closed by the deadline, not before.
@@ -73,7 +73,7 @@ class HttpxTransport:
         self, account: Account, request: WireRequest, headers: tuple[tuple[str, str], ...], deadline: float
     ) -> WireReply:
         outgoing = httpx.Request(
-            "POST",
+            request.method,
             _url(account.base_url + request.path),
             # As a stream: of content httpx would work out headers that hyper writes anyway.
             stream=httpx.ByteStream(request.body),

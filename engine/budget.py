@@ -34,6 +34,11 @@ class Budget:
         """A call of at most `amount` goes out."""
         self.reserved += amount
 
+    def reopen(self, amount: Decimal) -> None:
+        """A call that counted as exposed is still under way, in a batch: it may come back."""
+        self.exposed -= amount
+        self.reserved += amount
+
     def settle(self, amount: Decimal, cost: Decimal | None) -> None:
         """A call that had reserved `amount` came back at `cost`; None: unknown for ever, so it stays exposed."""
         self.reserved -= amount

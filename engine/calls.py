@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import partial
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, Protocol
 
 from ..adapters.base import Answer, Fatal, Fault, Json, Question, Reply, WireRequest
 from .errors import Diverged, Unfinished
@@ -45,6 +45,18 @@ class Call:
     queued: float = 0.0
 
 
+class Batches(Protocol):
+    """What sends calls in batches (`engine.batching`)."""
+
+    def carries(self, call: Call) -> bool:
+        """Whether `call` travels in a batch, or is in one already."""
+        ...
+
+    async def reply(self, call: Call) -> Reply:
+        """Return what its batch brought for `call`, journalled and settled."""
+        ...
+
+
 class Calls:
     """Asks questions. One place, one retry layer; every attempt passes through `_attempt`.
 
@@ -64,6 +76,7 @@ class Calls:
         sleep: Sleep,
         left: Callable[[], float] | None = None,
         seed: Seed | None = None,
+        batches: Batches | None = None,
     ) -> None:
         self._journal = journal
         self._ledger = ledger
@@ -75,6 +88,7 @@ class Calls:
         self._sleep = sleep
         self._left = left
         self._seed = seed
+        self._batches = batches
         self._jitter = random.Random()
 
     async def ask(self, key: Key, route: Route, question: Question, repeat: int) -> Answer:
@@ -120,6 +134,8 @@ class Calls:
         route = call.route
         if route.stopped:
             raise Unfinished(route.stopped.why, route.stopped.message)
+        if self._batches and self._batches.carries(call):
+            return self._opened(call, await self._batches.reply(call))
         size, options = len(call.wire.body), call.question.options
         hold = Reservation(route.tokens(size, options), route.worst_case(size, options))
         asked = self._clock()
@@ -146,6 +162,11 @@ class Calls:
             self._settle(call, hold, reply, self._clock() - started)
         if isinstance(reply, Answer):
             await self._journal.durable()
+        return self._opened(call, reply)
+
+    def _opened(self, call: Call, reply: Reply) -> Answer:
+        """Return the answer that a reply is, or raise what follows from any other."""
+        if isinstance(reply, Answer):
             return reply
         if isinstance(reply, Fatal):
             raise self._stop(call, reply)

@@ -19,7 +19,7 @@ a model takes, and a group costs as much CPU time as several lines do."""
 
 @dataclass(slots=True)
 class ModelProgress:
-    """One model's counts. `planned`, `done` and `running` are units; the rest are calls.
+    """One model's counts. `planned`, `done` and `running` are units; the rest are calls, `batched` those in open batches.
 
     `slowest` is the longest that an answer took on the wire, in seconds; `ended` is when the model's last lane ended.
     """
@@ -29,6 +29,7 @@ class ModelProgress:
     unfinished: int = 0
     running: int = 0
     on_the_wire: int = 0
+    batched: int = 0
     backing_off: int = 0
     answers: int = 0
     sends: int = 0

@@ -8,6 +8,7 @@ from decimal import Decimal
 from typing import Final, Literal, Protocol
 
 from ..adapters.base import Account, Json, Provider, Transport, Usage
+from ..adapters.batches.base import BatchFormat
 from ..adapters.prices import UnknownPrice
 from .errors import Unfinished
 from .turnstile import Turnstile
@@ -42,9 +43,20 @@ def most(price: Price, body_bytes: int, options: Mapping[str, Json]) -> Decimal 
         return None
 
 
+@dataclass(frozen=True, slots=True)
+class BatchWay:
+    """How a model's calls travel in batches, and what they cost then."""
+
+    api: BatchFormat
+    price: Price | None
+
+
 @dataclass(slots=True, eq=False, kw_only=True)
 class Route:
-    """One model of a run. `label` names it in units and reports; `price` is None where none is known (and no cap)."""
+    """One model of a run. `label` names it in units and reports; `price` is None where none is known (and no cap).
+
+    `batch` is None where the provider has no batch API for this format.
+    """
 
     label: str
     name: str
@@ -54,6 +66,7 @@ class Route:
     transport: Transport
     turnstile: Turnstile
     price: Price | None
+    batch: BatchWay | None = None
     stopped: Unfinished | None = None
     answers: int = 0
     failures: dict[str, int] = field(default_factory=dict[str, int])

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
+from typing import Final
 
 from ..adapters.base import Account, ConfigurationError, Json, Message, Provider, Question, Transport
 from ..adapters.prices import Price, PriceTable, UnknownPrice
@@ -19,9 +20,12 @@ from .errors import Unfinished
 from .ledger import Line
 from .limits.account import AccountLimits, Limits
 from .limits.clock import Clock, loop_time
-from .route import Route, longest_output
+from .route import BatchWay, Route, longest_output
 from .spec import ModelSpec, Settings, Spec
 from .turnstile import Purse, Turnstile
+
+_TRIAL: Final = (Message("user", "?"),)
+"""The smallest question, which shows whether a model's options can be written and where they go."""
 
 
 @dataclass(slots=True)
@@ -62,6 +66,9 @@ def open_routes(
     for model in (*resolved(spec).models, *own):
         provider, name, options = spoken(model)
         account = provider.account(environ)
+        way = batch_way(prices, model, provider, Question(model=name, messages=_TRIAL, options=options))
+        if settings.batch and way is None and model not in own:
+            raise ConfigurationError(f"{model.id}: no batch API for this model is known. Run it without --batch.")
         alone = (model.name,) if model in own else ()
         place = (account.provider, account.base_url, account.alias, *alone)
         if place not in shared:
@@ -74,7 +81,8 @@ def open_routes(
             options=options,
             transport=routes.transport,
             turnstile=shared[place],
-            price=price_of(prices, model, provider, purse.budget.cap),
+            price=price_of(prices, model, provider, purse.budget.cap, batch=settings.batch and way is not None),
+            batch=way,
         )
     routes.turnstiles.extend(shared.values())
     return routes
@@ -86,7 +94,7 @@ async def check_ways(spec: Spec, auxiliary: Sequence[ModelSpec], environ: Mappin
     routes = open_routes(spec, auxiliary, Purse(Budget(cap=cap)), loop_time, lambda line: None, environ)
     try:
         for route in routes.by_label.values():
-            trial = Question(model=route.name, messages=(Message("user", "?"),), options=route.options)
+            trial = Question(model=route.name, messages=_TRIAL, options=route.options)
             route.provider.wire.build(trial)
     finally:
         await routes.aclose()
@@ -113,20 +121,30 @@ def spoken(model: ModelSpec) -> tuple[Provider, str, dict[str, Json]]:
     try:
         if "api" in options:
             provider = provider.speaking(str(options.pop("api")))
-        provider.wire.build(Question(model=name, messages=(Message("user", "?"),), options=options))
+        provider.wire.build(Question(model=name, messages=_TRIAL, options=options))
     except ConfigurationError as error:
         raise ConfigurationError(f"{model.id}: {error}") from None
     return provider, name, options
 
 
-def price_of(prices: PriceTable, model: ModelSpec, provider: Provider, cap: Decimal | None) -> Price | None:
-    """Return today's price of a model, or None where none is known.
+def batch_way(prices: PriceTable, model: ModelSpec, provider: Provider, trial: Question) -> BatchWay | None:
+    """Return how a model's calls travel in batches, or None where they cannot."""
+    path = provider.wire.build(trial).path
+    api = next((each for each in provider.batches if each.takes(path)), None)
+    return BatchWay(api, price_of(prices, model, provider, None, batch=True)) if api else None
+
+
+def price_of(
+    prices: PriceTable, model: ModelSpec, provider: Provider, cap: Decimal | None, *, batch: bool = False
+) -> Price | None:
+    """Return today's price of a model, in a batch or alone, or None where none is known.
 
     Raises ConfigurationError under a cap: for an unknown price, for an output that nothing bounds, and for one call
     that may cost more than the cap.
     """
     try:
-        price = prices.price(model.id, datetime.now(UTC).date(), free=provider.free)
+        known = prices.batch_price if batch else prices.price
+        price = known(model.id, datetime.now(UTC).date(), free=provider.free)
     except UnknownPrice:
         if cap is not None:
             raise

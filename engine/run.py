@@ -18,6 +18,7 @@ from typing import Final
 import msgspec
 
 from ..adapters.base import ConfigurationError, Json
+from .batching import Batching, OpenBatches
 from .budget import Budget
 from .calls import Calls
 from .choices import resolved, resolved_auxiliary
@@ -46,6 +47,9 @@ from .until import Until
 
 FAILURES: Final[frozenset[Why]] = frozenset({"provider", "crash", "infrastructure"})
 """Why a dialogue of a model that is still asked can fail: what `--max-errors` counts."""
+
+LOCK_STEP: Final = 10_000
+"""Dialogues of one model that are live at once when their calls travel in batches: as many as one batch holds."""
 
 
 @dataclass(slots=True)
@@ -104,7 +108,7 @@ async def execute(
         observe(live)
         await live.closing.during(check_gold(tuple(experiment.references()), executor, live.progress))
         scheduler = Scheduler(experiment, journal, talk, live.progress, live.closing)
-        windows = {model.name: spec.settings.concurrency for model in spec.models}
+        windows = dict.fromkeys((model.name for model in spec.models), _window(spec.settings))
         try:
             await scheduler.run(windows, spec.repeats)
             await journal.durable()
@@ -147,7 +151,9 @@ async def _open(
         budget = Budget(cap=Decimal(settings.max_cost) if settings.max_cost else None)
         ledger = Ledger(budget)
         progress = Progress()
-        journal = Journal.open(folder / "journal.jsonl", visitors=[ledger.visit], linger=progress.linger)
+        left = OpenBatches(manifest.run)
+        visitors = [ledger.visit, left.visit]
+        journal = Journal.open(folder / "journal.jsonl", visitors=visitors, linger=progress.linger)
         stack.callback(journal.close)
         ledger.close()
         closing, purse = Closing(), Purse(budget)
@@ -157,23 +163,38 @@ async def _open(
         executor = await stack.enter_async_context(
             SqlExecutor(experiment.databases, timeout=settings.sql_timeout, workers=settings.sql_workers or None)
         )
+        retries = Retries(faults=settings.retries, first=settings.backoff)
+        batching = await stack.enter_async_context(
+            Batching(
+                journal,
+                purse,
+                run=manifest.run,
+                on=settings.batch,
+                retries=retries,
+                timeout=settings.attempt_timeout,
+                progress=progress,
+                closing=closing,
+            )
+        )
         calls = Calls(
             journal,
             ledger,
             run=manifest.run,
-            retries=Retries(faults=settings.retries, first=settings.backoff),
+            retries=retries,
             attempt_timeout=settings.attempt_timeout,
             clock=loop_time,
             progress=progress,
             sleep=closing.sleep,
             left=until.left if until else None,
             seed=Seed(Path(settings.seed_from)) if settings.seed_from else None,
+            batches=batching,
         )
         door = Door(
             journal=journal, calls=calls, executor=executor, routes=routes.by_label, seed=spec.seed, closing=closing
         )
         live = Live(progress, budget, routes, closing, folder)
         _plan(spec, experiment, progress, journal)
+        batching.start(routes.by_label, left)
         if until:
             stack.enter_context(_watching(until, live, settings))
         yield live, journal, executor, Dialogues(experiment, door, live, settings.max_errors)
@@ -267,6 +288,11 @@ def _plan(spec: Spec, experiment: Experiment, progress: Progress, journal: Journ
                 counts.done += journal.ended(unit.key)
     if not any(counts.planned for counts in progress.models.values()):
         raise ConfigurationError("nothing to run: the plan holds no dialogue. Check the filters and --limit.")
+
+
+def _window(settings: Settings) -> int:
+    """Return how many dialogues of a model are live at once: in lock-step, all of them."""
+    return max(settings.concurrency, LOCK_STEP) if settings.batch else settings.concurrency
 
 
 def _first(group: BaseExceptionGroup[RunError]) -> RunError:

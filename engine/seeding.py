@@ -42,6 +42,7 @@ class Seed:
         if line["h"] != digest:
             return None
         self.taken += 1
+        line.pop("batch", None)
         return {**line, "n": 1, "usd": "0", "queued": 0.0, "took": 0.0, "seeded": self.run}
 
     def _read(self, offset: int) -> dict[str, Any]:

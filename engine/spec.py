@@ -46,7 +46,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     `max_cost` in USD; `concurrency`: dialogues at once per model; `in_flight`: calls on the wire per account; time-outs
     in seconds; `retries`: after faults, the first after about `backoff` seconds; `max_errors`: failed
     dialogues after which a model is parked; `sql_workers` 0: one per core; `seed_from`: the folder of a run whose
-    answers are taken over where the request is the same.
+    answers are taken over where the request is the same; `batch`: calls travel through the providers' batch APIs, all
+    dialogues in lock-step.
     """
 
     max_cost: Annotated[str, msgspec.Meta(pattern=_USD)] | None = None
@@ -62,6 +63,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     sql_workers: Annotated[int, msgspec.Meta(ge=0, le=64)] = 0
     prices: str = ""
     seed_from: str = ""
+    batch: bool = False
 
 
 class Spec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

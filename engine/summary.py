@@ -151,7 +151,7 @@ def summarise(live: Live) -> Summary:
         folder=live.folder,
         models=models,
         known=live.budget.known,
-        exposed=live.budget.exposed,
+        exposed=live.budget.exposed + live.budget.reserved,  # what is in open batches may still be billed
         cap=live.budget.cap,
         began=live.began,
         ended=datetime.now(UTC),

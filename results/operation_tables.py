@@ -17,6 +17,8 @@ def operation_tables(operations: Operations) -> Iterator[Table]:
     yield _money(operations)
     if operations.limits:
         yield _limits(operations)
+    if operations.batches:
+        yield _batches(operations)
     if operations.parts:
         yield _parts(operations.parts)
 
@@ -78,6 +80,20 @@ def _limits(operations: Operations) -> Table:
         columns=("account", "limit", "why", "changes", "latest"),
         labels=3,
         rows=[[*key, changes.count, changes.latest] for key, changes in operations.limits.items()],
+    )
+
+
+def _batches(operations: Operations) -> Table:
+    return Table(
+        key="batches",
+        title="Operations: batches",
+        columns=("model", "id", "made", "calls", "answers", "ended"),
+        labels=3,
+        rows=[
+            [batch.model, batch.id or "not known", batch.made, batch.calls, batch.answers, batch.how or "open"]
+            for batch in operations.batches.values()
+        ],
+        excerpt=20,
     )
 
 

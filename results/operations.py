@@ -13,6 +13,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from ..adapters.base import Json
+from ..engine.batching.lines import BATCH
 from ..engine.budget import Budget
 from ..engine.errors import RunError
 from ..engine.journal import Fields, Key
@@ -125,6 +126,23 @@ class Part:
         }
 
 
+@dataclass(slots=True)
+class BatchRecord:
+    """One batch: `id` is "" until the provider gave one, `how` until it ended. Times are UTC in ISO 8601."""
+
+    model: str
+    calls: int
+    made: str
+    id: str = ""
+    ended: str | None = None
+    how: str = ""
+    answers: int = 0
+
+    def to_json(self) -> dict[str, Json]:
+        """Return the batch."""
+        return {name: getattr(self, name) for name in self.__slots__}
+
+
 class Operations:
     """What a journal tells of how its run went. `open` counts sends that nothing followed: on the wire, or lost.
 
@@ -136,6 +154,7 @@ class Operations:
         self.budget = Budget()
         self.parts: list[Part] = []
         self.tainted: set[str] = set()
+        self.batches: dict[str, BatchRecord] = {}
         self.limits: dict[tuple[str, str, str], LimitChanges] = {}
         self.last_failure = ""
         self.open = 0
@@ -151,6 +170,11 @@ class Operations:
                 operations._visit(line)
         operations.open = operations._ledger.close()
         return operations
+
+    @property
+    def open_batches(self) -> list[BatchRecord]:
+        """Batches of which the journal holds no end: their calls are among the open sends."""
+        return [batch for batch in self.batches.values() if batch.ended is None]
 
     @property
     def planned(self) -> int:
@@ -180,6 +204,8 @@ class Operations:
                 changes.count, changes.latest = changes.count + 1, line["new"]
             case "tainted":
                 self.tainted.update(line["databases"])
+            case kind if kind == BATCH:
+                self._batch(line)
             case kind if kind == PART:
                 self._part(line)
             case _:
@@ -191,6 +217,16 @@ class Operations:
         model.returned[line["model"]] += 1
         model.queued.add(line["queued"])
         model.took.add(line["took"])
+
+    def _batch(self, line: Fields) -> None:
+        if "made" in line:
+            self.batches[line[BATCH]] = BatchRecord(line["m"], line["calls"], line["made"])
+            return
+        batch = self.batches[line[BATCH]]
+        if "id" in line:
+            batch.id = line["id"]
+        else:
+            batch.ended, batch.how, batch.answers = line["ended"], line["how"], line["answers"]
 
     def _part(self, line: Fields) -> None:
         if "began" in line:
@@ -224,5 +260,6 @@ class Operations:
                 {"account": account, "limit": limit, "why": why, "count": changes.count, "latest": changes.latest}
                 for (account, limit, why), changes in self.limits.items()
             ],
+            "batches": [batch.to_json() for batch in self.batches.values()],
             "parts": [part.to_json() for part in self.parts],
         }

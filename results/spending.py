@@ -14,7 +14,8 @@ from .table import Cell, Table
 class Spent:
     """What answers cost: tokens as the provider counted them (`input` includes cached, `output` reasoning), and USD.
 
-    `unpriced` answers have no known cost: no price, or no usage reported.
+    `unpriced` answers have no known cost: no price, or no usage reported; `batched` ones came in batches, at the rates
+    of those.
     """
 
     answers: int = 0
@@ -24,6 +25,7 @@ class Spent:
     reasoning: int = 0
     usd: Decimal = Decimal(0)
     unpriced: int = 0
+    batched: int = 0
 
     def add(self, answer: Mapping[str, Any]) -> None:
         """Count the answer that a journal line holds."""
@@ -37,6 +39,7 @@ class Spent:
             self.usd += Decimal(answer["usd"])
         else:
             self.unpriced += 1
+        self.batched += "batch" in answer
 
     @classmethod
     def total(cls, parts: Iterable[Spent]) -> Spent:
@@ -49,7 +52,7 @@ class Spent:
 
     def cells(self) -> list[Cell]:
         """Return the numbers in the order of the table's columns."""
-        return [getattr(self, each.name) for each in fields(self)]
+        return [getattr(self, each.name) for each in fields(self) if each.name != "batched"]
 
 
 def cost(spent: Mapping[tuple[str, str], Spent], part: str) -> Table:
@@ -60,6 +63,10 @@ def cost(spent: Mapping[tuple[str, str], Spent], part: str) -> Table:
         rows += [[model, name, *each.cells()] for name, each in cells.items()]
         if len(cells) > 1:
             rows.append([model, "all", *Spent.total(cells.values()).cells()])
+    total = Spent.total(spent.values())
+    note = "Of answers on record; what failed attempts may have cost is among the operations."
+    if total.batched:
+        note += f" {total.batched:,} of {total.answers:,} answers came in batches, at batch rates."
     return Table(
         key="cost",
         title="Answers, tokens and cost",
@@ -76,5 +83,5 @@ def cost(spent: Mapping[tuple[str, str], Spent], part: str) -> Table:
         ),
         labels=2,
         rows=rows,
-        note="Of answers on record; what failed attempts may have cost is among the operations.",
+        note=note,
     )

@@ -52,6 +52,27 @@ class Limits(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     headers: bool = True
 
 
+class Batches(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """How the batch APIs behave."""
+
+    seconds: float | str = 0.0
+    """How long a batch takes: seconds, or a distribution (`latency.latency`)."""
+    expire: Rate = 0.0
+    """Share of the items that a batch does not come to before it expires."""
+    error: Rate = 0.0
+    """Share of the items that end in a 500 of their own."""
+    lost: Rate = 0.0
+    """Share of the batches that are made, but whose maker never hears of it: the connection is reset."""
+
+    def __post_init__(self) -> None:
+        if self.expire + self.error > 1:
+            raise ValueError("the rates of expired and erring items must sum to at most 1")
+        try:
+            latency(self.seconds)
+        except ConfigurationError as error:
+            raise ValueError(str(error)) from None
+
+
 class Behaviour(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """How models answer. None is "as the server", and on the server the plain default that is named here."""
 
@@ -130,6 +151,8 @@ class Config(Behaviour, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The key that requests must carry; None accepts any."""
     models: dict[str, ModelConfig] = {}
     """Models by name; every reader is also a model under its own name."""
+    batches: Batches = Batches()
+    """How the batch APIs behave."""
     retry_after: Seconds = 1.0
     """What a 429 fault asks the client to wait."""
     late_after: Seconds = 90.0

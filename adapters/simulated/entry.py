@@ -6,6 +6,8 @@ from typing import Final
 
 from ..anthropic import AnthropicMessages
 from ..base import Provider
+from ..batches.anthropic import AnthropicBatches
+from ..batches.openai import OpenAIBatches
 from ..gemini import GeminiContent
 from ..openai_chat import OpenAIChat
 from ..openai_responses import OpenAIResponses
@@ -27,4 +29,5 @@ provider: Final = Provider(
     key_variables=("TURNTIDE_SIM_API_KEY",),
     url_variables=("TURNTIDE_SIM_BASE_URL",),
     free=True,
+    batches=(OpenAIBatches(), AnthropicBatches(root="")),
 )

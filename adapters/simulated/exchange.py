@@ -7,6 +7,7 @@ What is decided is a `Plan`; `delivery` carries it out.
 from __future__ import annotations
 
 import logging
+import os
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -65,10 +66,15 @@ class Simulation:
         self.models = Models(config, readers or Readers(), clock)
         self.tally = Tally(clock)
         self.faults = ordered(config.faults or {}, get_args(Fault))
+        self.run = os.urandom(8)
+        """Keeps the names of batches apart from those of an earlier server."""
 
-    def call(self, wire: Wire, path: str, headers: Mapping[str, str]) -> Call:
-        """Return the exchange for a request whose headers have come; use it as a context manager."""
-        return Call(self, wire, path, headers)
+    def call(self, wire: Wire, path: str, headers: Mapping[str, str], *, limited: bool = True) -> Call:
+        """Return the exchange for a request whose headers have come; use it as a context manager.
+
+        What is not `limited` passes by the account's limits, as the items of a batch do.
+        """
+        return Call(self, wire, path, headers, limited=limited)
 
     def stats(self) -> dict[str, Json]:
         """Return what `GET /stats` shows."""
@@ -83,8 +89,11 @@ class Simulation:
 class Call:
     """One request. Its identity is its `Idempotency-Key`, or its body where it has none."""
 
-    def __init__(self, simulation: Simulation, wire: Wire, path: str, headers: Mapping[str, str]) -> None:
+    def __init__(
+        self, simulation: Simulation, wire: Wire, path: str, headers: Mapping[str, str], *, limited: bool
+    ) -> None:
         self._simulation = simulation
+        self._limited = limited
         self._tally = simulation.tally
         self._wire = wire
         self._path = path
@@ -196,6 +205,8 @@ class Call:
                 f"This model's maximum context length is {model.context_tokens} tokens. However, you requested "
                 f"{wanted} tokens ({input_tokens} in the messages). Please reduce the length of the messages.",
             )
+        if not self._limited:
+            return input_tokens
         self._gate = model.gate
         model.gate.enter(wanted)
         self._admitted, self._taken = model.gate, wanted

@@ -14,6 +14,7 @@ import msgspec
 from aiohttp import web
 
 from ..base import ConfigurationError
+from .batches import desks
 from .config import Config
 from .delivery import deliver, reset
 from .exchange import Simulation
@@ -37,7 +38,8 @@ async def serve(config: Config | None = None, *, clock: Clock = time.monotonic) 
     """
     config = config or Config()
     _check_host(config)
-    runner = web.ServerRunner(_server(Simulation(config, clock=clock)), shutdown_timeout=_SHUTDOWN)
+    handler = Handler(Simulation(config, clock=clock))
+    runner = web.ServerRunner(_server(handler), shutdown_timeout=_SHUTDOWN)
     await runner.setup()
     try:
         try:
@@ -49,6 +51,7 @@ async def serve(config: Config | None = None, *, clock: Clock = time.monotonic) 
         host, port = runner.addresses[0][:2]
         yield f"http://{f'[{host}]' if ':' in host else host}:{port}/v1"
     finally:
+        handler.close()
         await runner.cleanup()
 
 
@@ -66,11 +69,11 @@ def _check_host(config: Config) -> None:
         )
 
 
-def _server(simulation: Simulation) -> web.Server:
+def _server(handler: Handler) -> web.Server:
     loop = asyncio.get_running_loop()
 
     request = partial(web.BaseRequest, loop=loop, client_max_size=_LARGEST_BODY)
-    return web.Server(Handler(simulation), request_factory=request, access_log=None)
+    return web.Server(handler, request_factory=request, access_log=None)
 
 
 class Handler:
@@ -78,6 +81,12 @@ class Handler:
 
     def __init__(self, simulation: Simulation) -> None:
         self._simulation = simulation
+        self._desks = desks(simulation)
+
+    def close(self) -> None:
+        """Stop all work on batches."""
+        for desk in self._desks:
+            desk.close()
 
     async def __call__(self, request: web.BaseRequest) -> web.StreamResponse:
         """Answer one request; nothing that it holds can raise."""
@@ -86,6 +95,9 @@ class Handler:
             for wire in WIRES:
                 if wire.claims(path):
                     return await self._call(request, wire, path)
+        for desk in self._desks:
+            if desk.claims(request.method, path):
+                return await desk.answer(request)
         return self._administer(request.method, path)
 
     async def _call(self, request: web.BaseRequest, wire: Wire, path: str) -> web.StreamResponse:

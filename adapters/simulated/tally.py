@@ -110,6 +110,7 @@ class Tally:
         self.status: Counter[str] = Counter()
         self.faults: Counter[str] = Counter()
         self.mistakes: Counter[str] = Counter()
+        self.batches: Counter[str] = Counter()
 
     def model(self, name: str) -> Count:
         """Return the counts of one model."""
@@ -121,7 +122,7 @@ class Tally:
         self.models = {name: count for name, count in self.models.items() if count.in_flight}
         for count in (self.all, *self.models.values()):
             count.forget()
-        for counter in (self.status, self.faults, self.mistakes):
+        for counter in (self.status, self.faults, self.mistakes, self.batches):
             counter.clear()
 
     def snapshot(self) -> dict[str, Json]:
@@ -133,5 +134,6 @@ class Tally:
             "by_status": dict(sorted(self.status.items())),
             "by_fault": dict(sorted(self.faults.items())),
             "by_mistake": dict(sorted(self.mistakes.items())),
+            "batches": {name: self.batches[name] for name in ("made", "items", "expired_items", "replies_lost")},
             "by_model": {name: count.snapshot() for name, count in sorted(self.models.items())},
         }

@@ -106,7 +106,7 @@ def _quote(spec: Spec, model: ModelSpec, found: Estimate) -> Quote:
     provider, name, sent = spoken(model)
     prices = PriceTable.load(*([Path(spec.settings.prices)] if spec.settings.prices else []))
     cap = Decimal(spec.settings.max_cost) if spec.settings.max_cost else None
-    price = price_of(prices, model, provider, cap)
+    price = price_of(prices, model, provider, cap, batch=spec.settings.batch)
     if price is None:
         found.unpriced.add(model.name)
     elif most(price, 0, sent) is None:
@@ -157,7 +157,7 @@ def wall_seconds(calls: int, tokens: int, lane: int, model: ModelSpec, settings:
 class Total:
     """What one model, or the run, comes to. USD is None where nobody knows: no price, or nothing bounds the output.
 
-    `low` leaves out what has no price; `unknown` names it.
+    `low` leaves out what has no price; `unknown` names it. `batches` are those that go one after another, if any do.
     """
 
     sums: Cell
@@ -165,6 +165,11 @@ class Total:
     low: Decimal | None
     high: Decimal | None
     unknown: Sequence[str] = ()
+    batches: int | None = None
+
+    def time(self) -> str:
+        """Return the wall time in words."""
+        return clock(self.seconds) if self.batches is None else f"{self.batches:,} batches"
 
     def usd(self) -> str:
         """Return the range in words."""
@@ -184,7 +189,8 @@ class Total:
             "output_tokens": self.sums.output_tokens,
             "usd_low": None if self.low is None else str(self.low),
             "usd_high": None if self.high is None else str(self.high),
-            "wall_seconds": round(self.seconds, 1),
+            "wall_seconds": round(self.seconds, 1) if self.batches is None else None,
+            "batches": self.batches,
         }
 
 
@@ -195,9 +201,9 @@ def by_model(spec: Spec, found: Estimate) -> dict[str, Total]:
         sums = Cell.total(cell for key, cell in found.cells.items() if key[0] == label)
         seconds = wall_seconds(sums.calls, sums.tokens, found.lane.get(label, 0), model, spec.settings)
         priced, bounded = label not in found.unpriced, label not in found.unbounded
-        totals[label] = Total(
-            sums, seconds, sums.low if priced else None, sums.high if priced and bounded else None, ()
-        )
+        low, high = sums.low if priced else None, sums.high if priced and bounded else None
+        batches = found.lane.get(label, 0) if spec.settings.batch else None
+        totals[label] = Total(sums, seconds, low, high, batches=batches)
     return totals
 
 
@@ -212,7 +218,8 @@ def in_total(spec: Spec, found: Estimate, totals: Mapping[str, Total]) -> Total:
         seconds = max(seconds, wall_seconds(shared.calls, shared.tokens, 0, found.models[labels[0]], together))
     low = None if found.unpriced >= totals.keys() else sums.low
     high = None if found.unpriced or found.unbounded else sums.high
-    return Total(sums, seconds, low, high, sorted(found.unpriced))
+    batches = max((total.batches for total in totals.values() if total.batches), default=None)
+    return Total(sums, seconds, low, high, sorted(found.unpriced), batches)
 
 
 def _as_text(spec: Spec, found: Estimate) -> str:
@@ -223,7 +230,7 @@ def _as_text(spec: Spec, found: Estimate) -> str:
     totals = by_model(spec, found)
     whole = in_total(spec, found, totals)
     rows: list[list[Shown]] = [
-        [name, each.dialogues, each.calls, each.input_tokens, each.output_tokens, total.usd(), clock(total.seconds)]
+        [name, each.dialogues, each.calls, each.input_tokens, each.output_tokens, total.usd(), total.time()]
         for name, total in {**totals, "in total": whole}.items()
         for each in (total.sums,)
     ]
@@ -243,7 +250,8 @@ def _as_text(spec: Spec, found: Estimate) -> str:
                 note=(
                     f"{BYTES_PER_TOKEN} bytes a token; answers as long as gold. USD at the prices of "
                     f"{datetime.now(UTC).date()}: from what that costs without reasoning to the most that a cap "
-                    f"reserves. Wall time: what the limits allow at best, at {SECONDS_PER_CALL:g} s a call."
+                    f"reserves. Wall time: what the limits allow at best, at {SECONDS_PER_CALL:g} s a call; "
+                    "batches take up to 24 hours each, one after another."
                 ),
             ),
         ]

@@ -142,7 +142,9 @@ def _on_signals(live: Live) -> None:
     def interrupt() -> None:
         if live.closing.reason is None:
             flying = sum(counts.on_the_wire for counts in live.progress.models.values())
-            print(f"ending: {flying} calls on the wire will land first; once more to stop now", file=sys.stderr)
+            batched = sum(counts.batched for counts in live.progress.models.values())
+            stay = f", {batched:,} in open batches stay there" if batched else ""
+            print(f"ending: {flying} calls on the wire will land first{stay}; once more to stop now", file=sys.stderr)
             live.closing.begin(Unfinished("draining", "interrupted; the same command goes on from here"))
         elif main:
             main.cancel()

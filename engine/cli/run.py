@@ -68,6 +68,8 @@ def add_settings(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--sql-workers", type=at_least(0), metavar="N", help="worker processes for SQL (one per core)")
     group.add_argument("--prices", metavar="FILE", help="a price table that goes before the built-in one")
     group.add_argument("--seed-from", metavar="DIR", help="take over a run's answers where the request is the same")
+    in_batches = "send calls through the providers' batch APIs: slower, at their batch rates (docs/batch.md)"
+    group.add_argument("--batch", action=argparse.BooleanOptionalAction, help=in_batches)
     group.add_argument("--json", action="store_true", help="print the summary as JSON")
 
 

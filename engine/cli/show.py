@@ -101,6 +101,8 @@ def line(live: Live, pace: Pace) -> str:
         f"{sum(m.on_the_wire for m in models):,} in flight",
         f"{speed:,.0f} answers/s",
     ]
+    if batched := sum(m.batched for m in models):
+        parts.insert(2, f"{batched:,} in batches")
     retries = sum((m.retries for m in models), Counter[str]())
     if retries:
         parts.append("retries " + ", ".join(f"{kind} {count:,}" for kind, count in sorted(retries.items())))
@@ -157,7 +159,7 @@ def _row(label: str, counts: ModelProgress, route: Route) -> tuple[str, ...]:
         label,
         f"{counts.done:,}/{counts.planned:,}",
         f"{counts.running:,}",
-        f"{counts.on_the_wire:,}/{limits.flight.bound:,}",
+        f"{counts.batched:,} in batches" if counts.batched else f"{counts.on_the_wire:,}/{limits.flight.bound:,}",
         rate,
         retries,
         route.stopped.message if route.stopped else waits,

@@ -113,6 +113,9 @@ def _lines(status: Status, now: float) -> Iterator[str]:
     yield money(operations.budget.known, operations.budget.exposed, status.cap)
     if operations.open:
         yield f"{operations.open:,} sends without a reply on record: {_whereabouts(status)}"
+    for batch in operations.open_batches:
+        where = batch.id or "id not known yet"
+        yield f"open batch of {batch.model}: {batch.calls:,} calls since {batch.made} ({where})"
     if status.active:
         yield f"last activity {clock(max(0.0, now - status.active.timestamp()))} ago"
     if operations.last_failure:
@@ -138,6 +141,8 @@ def _at(moment: str) -> str:
 
 
 def _whereabouts(status: Status) -> str:
+    if (batched := sum(batch.calls for batch in status.operations.open_batches)) >= status.operations.open:
+        return f"in the {batched:,} calls of open batches; nothing is lost"
     return "on the wire, or lost with an earlier process" if status.holder else "lost with their process"
 
 

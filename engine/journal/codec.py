@@ -39,7 +39,10 @@ Fields: TypeAlias = dict[str, Any]
 
 
 class Head(TypedDict, total=False):
-    """What a line says beside its content: kind and place, and of a call its attempt and cost."""
+    """What a line says beside its content: kind and place, and of a call its attempt and cost.
+
+    What follows `paid` is for calls that travel in batches (`engine.batching.lines`).
+    """
 
     k: Required[str]
     u: str
@@ -48,6 +51,13 @@ class Head(TypedDict, total=False):
     n: int
     usd: str
     paid: bool
+    h: str
+    batch: str
+    m: str
+    made: str
+    calls: int
+    id: str
+    ended: str
 
 
 _OPTIONS = orjson.OPT_PASSTHROUGH_DATACLASS | orjson.OPT_PASSTHROUGH_DATETIME

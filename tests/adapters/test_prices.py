@@ -161,3 +161,28 @@ def test_no_usage_within_the_bounds_costs_more_than_the_worst_case(price: Price,
         output_tokens=data.draw(st.integers(0, most)),
     )
     assert 0 <= price.cost(usage) <= price.worst_case(size, most)
+
+
+@pytest.mark.parametrize("model", ["openai/gpt-5.4", "anthropic/claude-opus-4-6-20260205"])
+def test_a_batch_costs_half_of_every_class_and_of_long_contexts(model: str) -> None:
+    whole, batched = SHIPPED.price(model, TODAY), SHIPPED.batch_price(model, TODAY)
+    usage = Usage(input_tokens=300_000, cached_tokens=1000, cache_write_tokens=500, output_tokens=7000)
+    for used in (usage, Usage(input_tokens=10, output_tokens=3)):
+        assert batched.cost(used) == whole.cost(used) / 2
+    assert batched.worst_case(300_000, 100) == whole.worst_case(300_000, 100) / 2
+
+
+def test_a_batch_without_a_known_rate_costs_the_whole_price() -> None:
+    assert SHIPPED.batch_price("xai/grok-4-fast", TODAY) == SHIPPED.price("xai/grok-4-fast", TODAY)
+    assert SHIPPED.batch_price("local/any", TODAY, free=True).input == 0
+    with pytest.raises(UnknownPrice):
+        SHIPPED.batch_price("openai/nobody", TODAY)
+
+
+def test_a_batch_rate_of_ones_own_goes_before_ours_and_holds_from_its_day(tmp_path: Path) -> None:
+    file = tmp_path / "own.toml"
+    file.write_text('[[batch]]\nmodels = ["openai/*"]\nfrom = 2027-01-01\nfactor = "0.25"\nsource = "mine"\n')
+    table = PriceTable.load(file)
+    whole = SHIPPED.price("openai/gpt-5", TODAY).input
+    assert table.batch_price("openai/gpt-5", TODAY).input == whole / 2
+    assert table.batch_price("openai/gpt-5", date(2027, 1, 1)).input == whole / 4

@@ -103,3 +103,23 @@ def test_what_takes_no_time_counts_as_nothing() -> None:
     spread = Spread()
     spread.add(0.0)
     assert (spread.quantile(0.5), spread.quantile(0.99), Spread().quantile(0.5)) == (0.0, 0.0, None)
+
+
+def test_batches_are_listed_and_open_ones_are_told(tmp_path: Path) -> None:
+    made = {"k": "batch", "made": "2026-01-01T00:00:00.000+00:00", "m": "one", "calls": 2}
+    lines: list[dict[str, Any]] = [
+        {**made, "batch": "t1"},
+        {"k": "batch", "batch": "t1", "id": "batch_1", "at": "2026-01-01T00:00:01.000+00:00"},
+        {"k": "batch", "batch": "t1", "ended": "2026-01-01T00:01:00.000+00:00", "how": "expired", "answers": 1},
+        {**made, "batch": "t2"},
+    ]
+    with Journal.open(tmp_path / "journal.jsonl") as journal:
+        for line in lines:
+            journal.append(line)
+    models: list[Any] = [{"label": "one", "id": "sim/one", "options": {}}]
+    operations = Operations.of(RunFolder(tmp_path, Manifest(run="r", identity={"models": models}, settings={})))
+    first, second = operations.batches.values()
+    assert (first.id, first.how, first.answers) == ("batch_1", "expired", 1)
+    assert operations.open_batches == [second]
+    assert "batch_1" in render(operation_tables(operations), 160)
+    assert [batch["how"] for batch in operations.to_json()["batches"]] == ["expired", ""]
