@@ -71,8 +71,8 @@ class Question:
 
     `options` uses our own names (`max_tokens`, `temperature`, `seed`, `json_schema`, `reasoning_effort`, `thinking`,
     `thinking_budget`); each protocol writes them as its provider spells them, and refuses those that it cannot express.
-    `system_role` and `max_tokens_field` say how a model of OpenAI's formats wants two of them spelled, and the members
-    of `extra` are sent as they are. An option that is absent is not sent.
+    `system_role` and `max_tokens_field` say how a model of OpenAI's formats wants two of them spelled, `api_version` is
+    that of Azure's deployments, and the members of `extra` are sent as they are. An option that is absent is not sent.
     """
 
     model: str
@@ -174,15 +174,34 @@ class WireReply(Struct, frozen=True):
 class Account:
     """One key at one host: the thing that limits and bills are counted by. `alias` is what may be written down.
 
-    `in_flight` is how many calls the host works on at once, where that is known: more would only wait there.
+    `signer` proves who asks where a header with the key cannot. `in_flight` is how many calls the host works on at
+    once, where that is known: more would only wait there.
     """
 
     provider: str
     base_url: str
     key: Secret
     alias: str = "default"
+    signer: Signer | None = None
     headers: tuple[tuple[str, str], ...] = ()
     in_flight: int | None = None
+
+    async def authorize(self, wire: WireFormat, request: WireRequest) -> tuple[tuple[str, str], ...]:
+        """Return the headers that prove who sends `request`; TransportFault when they cannot be had now."""
+        if self.signer is None:
+            return wire.authorize(self.key)
+        return await self.signer.sign(self.base_url + request.path, request)
+
+
+class Signer(Protocol):
+    """Proves who asks by more than a key in a header: a signature, or a token that has to be renewed."""
+
+    async def sign(self, url: str, request: WireRequest) -> tuple[tuple[str, str], ...]:
+        """Return the headers to send with `request` to `url`.
+
+        Raises TransportFault in the phase `connect` when that is not possible now.
+        """
+        ...
 
 
 class WireFormat(Protocol):
@@ -233,24 +252,28 @@ class Provider:
 
     def account(self, environ: Mapping[str, str]) -> Account:
         """Return the account that `environ` describes, or raise ConfigurationError that names the variable."""
-        url = _first(environ, self.url_variables) or self.base_url
+        url = first_set(environ, self.url_variables) or self.base_url
         if not url.startswith(("http://", "https://")):
             raise ConfigurationError(
                 f"{self.name}: the base URL must begin with http:// or https://. Set {' or '.join(self.url_variables)}."
             )
-        key = _first(environ, self.key_variables)
+        key = first_set(environ, self.key_variables)
         if self.key_variables and not key and not self.free:
             raise ConfigurationError(f"{self.name}: no key. Set {' or '.join(self.key_variables)} in the environment.")
+        return Account(
+            provider=self.name, base_url=url.rstrip("/"), key=self.secret(key), in_flight=self._in_flight(environ)
+        )
+
+    def secret(self, key: str) -> Secret:
+        """Return the key as a Secret, or raise ConfigurationError when no header can carry it."""
         if not (key.isascii() and key.isprintable()):
             raise ConfigurationError(
                 f"{self.name}: the key in {' or '.join(self.key_variables)} holds characters that no header can carry."
             )
-        return Account(
-            provider=self.name, base_url=url.rstrip("/"), key=Secret(key), in_flight=self._in_flight(environ)
-        )
+        return Secret(key)
 
     def _in_flight(self, environ: Mapping[str, str]) -> int | None:
-        told = _first(environ, self.in_flight_variables)
+        told = first_set(environ, self.in_flight_variables)
         if told and not (told.isdecimal() and int(told) > 0):
             raise ConfigurationError(
                 f"{self.name}: {' or '.join(self.in_flight_variables)} is a number of calls from 1, not {told!r}."
@@ -258,8 +281,8 @@ class Provider:
         return int(told) if told else None
 
 
-def _first(environ: Mapping[str, str], names: tuple[str, ...]) -> str:
-    """Return the first of the variables that is set, without the white space that pasting leaves."""
+def first_set(environ: Mapping[str, str], names: tuple[str, ...]) -> str:
+    """Return the first of the variables that is set, or "", without the white space that pasting leaves."""
     return next((value for name in names if (value := environ.get(name, "").strip())), "")
 
 

@@ -21,7 +21,7 @@ from .modelids import fitting, spellings
 SHIPPED: Final = Path(__file__).with_name("models.toml")
 
 _VARIANT: Final = re.compile(r"(?P<model>[^@]*/.+)@(?P<variant>[a-z][a-z0-9-]*)")
-_SPELLINGS: Final = frozenset({"api", "extra", "system_role", "max_tokens_field"})
+_SPELLINGS: Final = frozenset({"api", "api_version", "extra", "system_role", "max_tokens_field"})
 """Options that say how to write a request, not what the model is to do: the format judges them, not this table."""
 
 Accepted = Literal["max_tokens", "seed", "json_schema"]

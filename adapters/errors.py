@@ -12,6 +12,7 @@ from .wirejson import as_list, as_object, as_text, decode
 _FAULTS: dict[int, FaultKind] = {
     408: "timeout",
     409: "server",
+    424: "server",  # Bedrock: the model failed
     429: "rate_limit",
     498: "overloaded",  # Groq: the flex tier is full
     503: "overloaded",
@@ -30,8 +31,8 @@ _REFUSALS: tuple[tuple[str, re.Pattern[str]], ...] = (
         re.compile(
             r"context_length|context_size|maximum context length|maximum prompt length|available context size"
             r"|range of input length|context length of the model|reduce the length of the messages|request_too_large"
-            r"|prompt is too long|exceed context limit|exceeds the maximum number of tokens|context window"
-            r"|`max_new_tokens` must be <="
+            r"|prompt is too long|input is too long|exceed context limit|exceeds the maximum number of tokens"
+            r"|context window|`max_new_tokens` must be <="
         ),
     ),
     (

@@ -39,8 +39,8 @@ async def exchange(
     headers: tuple[tuple[str, str], ...] = (),
 ) -> Exchanged:
     """Send the bytes that ask `question` once, within `deadline` seconds; a failure of the transport is a Fault."""
-    authorized = (*provider.wire.authorize(account.key), *headers)
     try:
+        authorized = (*await account.authorize(provider.wire, wire), *headers)
         wired: WireReply = await transport.send(account, wire, authorized, deadline)
     except TransportFault as fault:
         message = redact(fault.message, account.key)

@@ -19,9 +19,10 @@ a model takes, and a group costs as much CPU time as several lines do."""
 
 @dataclass(slots=True)
 class ModelProgress:
-    """One model's counts. `planned`, `done` and `running` are units; the rest are calls, `batched` those in open batches.
+    """One model's counts. `planned`, `done` and `running` are units; the rest are calls.
 
-    `slowest` is the longest that an answer took on the wire, in seconds; `ended` is when the model's last lane ended.
+    `batched` are in open batches; `slowest` is the longest that an answer took on the wire, in seconds; `ended` is when
+    the model's last lane ended.
     """
 
     planned: int = 0

@@ -116,8 +116,8 @@ class Courier:
 
     async def _fetch(self, request: WireRequest) -> WireReply:
         account = self._route.account
-        headers = self._route.provider.wire.authorize(account.key)
         try:
+            headers = await account.authorize(self._route.provider.wire, request)
             reply = await self._route.transport.send(account, request, headers, self._timeout)
         except TransportFault as fault:
             refused = Fault(kind=fault.kind, message=redact(fault.message, account.key), paid=fault.phase == "sent")

@@ -10,7 +10,7 @@ from turntide.adapters.capabilities import Capability, presets
 
 TEXT = (Path(__file__).parents[2] / "docs" / "models.md").read_text()
 OPTIONS = """max_tokens temperature seed json_schema reasoning_effort thinking thinking_budget system_role
-max_tokens_field api extra"""
+max_tokens_field api api_version extra"""
 
 
 def test_every_provider_is_documented_with_its_variables() -> None:

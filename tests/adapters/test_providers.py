@@ -8,15 +8,19 @@ from importlib.metadata import entry_points
 import pytest
 from turntide.adapters import capabilities, prices, providers
 from turntide.adapters.base import ConfigurationError, Message, Provider, Question
+from turntide.adapters.clouds.azure import azure
+from turntide.adapters.clouds.bedrock import bedrock
+from turntide.adapters.clouds.vertex import vertex
 
 HOSTS = {name: host for name, host in vars(providers).items() if isinstance(host, Provider)}
+CLOUDS = {host.name: host for host in (azure, bedrock, vertex)}
 
 
 def test_each_provider_is_registered_under_its_own_name() -> None:
     found = {entry.name: entry.load() for entry in entry_points(group="turntide.adapters")}
-    assert {name: found.get(name) for name in HOSTS} == HOSTS
+    assert {name: found.get(name) for name in HOSTS | CLOUDS} == HOSTS | CLOUDS
     assert [name for name, host in HOSTS.items() if host.name != name] == []
-    assert set(found) == {*HOSTS, "sim"}
+    assert set(found) == {*HOSTS, *CLOUDS, "sim"}
 
 
 @pytest.mark.parametrize("host", HOSTS.values(), ids=HOSTS)
@@ -33,7 +37,7 @@ def test_a_host_says_which_variable_holds_its_key(host: Provider) -> None:
 def test_every_priced_and_known_model_belongs_to_a_provider() -> None:
     tables = [tomllib.loads(path.read_text()) for path in (prices.SHIPPED, capabilities.SHIPPED)]
     named = {pattern for row in (*tables[0]["price"], *tables[1]["model"]) for pattern in row["models"]}
-    assert {pattern.partition("/")[0] for pattern in named} <= {*HOSTS, "sim"}
+    assert {pattern.partition("/")[0] for pattern in named} <= {*HOSTS, *CLOUDS, "sim"}
 
 
 @pytest.mark.parametrize(
