@@ -31,7 +31,7 @@ def models_table(models: Sequence[ModelIdentity], returned: Returned) -> Table:
         for model in models
     ]
     columns = ("model", "id", "options", "configuration", "answered by")
-    return Table(key="models", title="Models", columns=columns, labels=5, rows=rows)
+    return Table(key="models", title="Models", columns=columns, rows=rows)
 
 
 def substitutions(models: Iterable[ModelIdentity], returned: Returned) -> Iterator[str]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from ..adapters.base import Json
+from .published import Published
 from .reading import RunFolder
 from .table import Table
 
@@ -16,6 +17,7 @@ class Report:
     """What a benchmark's runs came to, from their answers alone: no clock, no folder, no order of arrival.
 
     `marks` are what no reader may miss (SIMULATED, SYNTHETIC, INCOMPLETE), by their word; `facts` say what was run.
+    `published` reads what the benchmark's paper states, for whoever wants it beside.
     """
 
     title: str
@@ -23,6 +25,7 @@ class Report:
     facts: Mapping[str, Json]
     warnings: Sequence[str]
     tables: Sequence[Table]
+    published: Callable[[], Published] | None = None
 
     def to_json(self) -> dict[str, Json]:
         """Return the report with every number raw."""

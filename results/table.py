@@ -1,38 +1,58 @@
-"""A table as values, before anyone decides how it looks (`results.text` does, for terminals)."""
+"""A table as values, before anyone decides how it looks: `text`, `markdown`, `latex` and `csvfile` write it."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from decimal import Decimal
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from ..adapters.base import Json
 
 
+class Shown(NamedTuple):
+    """A number as readers see it, in parts that a writer may set apart: `+4.5`, `[+1.2, +7.8]`, `*`, `(9/10)`.
+
+    `interval`, `star` and `rests` (what the number rests on) may be empty.
+    """
+
+    value: str
+    interval: str = ""
+    star: str = ""
+    rests: str = ""
+
+    def text(self, *, brief: bool = False) -> str:
+        """Return the parts on one line, without the interval if `brief`."""
+        interval = f" {self.interval}" if self.interval and not brief else ""
+        return f"{self.value}{interval}{self.star}" + (f" {self.rests}" if self.rests else "")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rate:
-    """`hits` of `scored` with a confidence interval, shown in percent; `planned` says how many there should be."""
+    """`hits` of `scored` with a confidence interval, shown in percent; `planned` says how many there should be.
+
+    `apart`: what it is taken over is its own, unlike that of its neighbours, so that it is shown beside it.
+    """
 
     hits: int
     scored: int
     planned: int
     low: float
     high: float
+    apart: bool = False
 
     @property
     def value(self) -> float | None:
         """The share, in [0, 1]; None when nothing was scored."""
         return self.hits / self.scored if self.scored else None
 
-    def text(self, *, brief: bool = False) -> str:
-        """Return `85.5 [83.6, 87.2]`, in percent, and how many of the planned were scored unless all were."""
+    def shown(self) -> Shown:
+        """Return `85.5`, `[83.6, 87.2]`, in percent, and how many of the planned were scored unless all were."""
         if not self.scored:
-            return "-"
-        shown = f"{100 * self.hits / self.scored:.1f}"
-        if not brief:
-            shown += f" [{100 * self.low:.1f}, {100 * self.high:.1f}]"
-        return shown + _part(self.scored, self.planned)
+            return Shown("-")
+        value, interval = f"{100 * self.hits / self.scored:.1f}", f"[{100 * self.low:.1f}, {100 * self.high:.1f}]"
+        rests = f"(n {self.scored:,})" if self.apart else _part(self.scored, self.planned)
+        return Shown(value, interval, rests=rests)
 
     def to_json(self) -> dict[str, Json]:
         """Return every number raw."""
@@ -50,7 +70,8 @@ class Rate:
 class Difference:
     """A difference of two rates in percentage points over `n` of `planned` pairs; None where there is no pair.
 
-    `p` is that of the test of no difference, adjusted for the family that the table's note names.
+    `p` is that of the test of no difference, adjusted for the family that the table's note names. `apart`: as for a
+    rate.
     """
 
     points: float | None
@@ -59,17 +80,17 @@ class Difference:
     n: int = 0
     planned: int = 0
     p: float | None = None
+    apart: bool = False
 
-    def text(self, *, brief: bool = False) -> str:
-        """Return `+4.5 [+1.2, +7.8]*`, in percentage points; the star means p ≤ 0.05."""
+    def shown(self) -> Shown:
+        """Return `+4.5`, `[+1.2, +7.8]`, in percentage points, and `*`, which means p ≤ 0.05."""
         if self.points is None:
-            return "-"
-        shown = f"{_zero(self.points):+.1f}"
-        if not brief and self.low is not None and self.high is not None:
-            shown += f" [{_zero(self.low):+.1f}, {_zero(self.high):+.1f}]"
-        if self.p is not None and self.p <= 0.05:
-            shown += "*"
-        return shown + _part(self.n, self.planned)
+            return Shown("-")
+        bounded = self.low is not None and self.high is not None
+        interval = f"[{_zero(self.low or 0):+.1f}, {_zero(self.high or 0):+.1f}]" if bounded else ""
+        star = "*" if self.p is not None and self.p <= 0.05 else ""
+        rests = f"(n {self.n:,})" if self.apart else _part(self.n, self.planned)
+        return Shown(f"{_zero(self.points):+.1f}", interval, star, rests)
 
     def to_json(self) -> dict[str, Json]:
         """Return every number raw."""
@@ -83,15 +104,65 @@ class Difference:
         }
 
 
-Cell: TypeAlias = "str | int | float | Decimal | Rate | Difference | None"
+@dataclass(frozen=True, slots=True)
+class Number:
+    """A number of any other kind: the digits after the point that it is shown with, and its interval if it has one.
+
+    `signed` shows a plus too.
+    """
+
+    value: float
+    digits: int = 1
+    signed: bool = False
+    low: float | None = None
+    high: float | None = None
+
+    def shown(self) -> Shown:
+        """Return `23.10`, or `+0.00`, and `[0.31, 45.89]`."""
+        if self.low is None or self.high is None:
+            return Shown(self._text(self.value))
+        return Shown(self._text(self.value), f"[{self._text(self.low)}, {self._text(self.high)}]")
+
+    def to_json(self) -> Json:
+        """Return the number, rounded far beyond what is shown, so that it says nothing of the machine."""
+        ends = {"value": self.value, "low": self.low, "high": self.high}
+        rounded: dict[str, Json] = {k: None if v is None else round(v, self.digits + 3) for k, v in ends.items()}
+        return rounded["value"] if self.low is None else rounded
+
+    def _text(self, number: float) -> str:
+        rounded = round(number, self.digits) or 0.0  # never -0.0
+        return f"{rounded:{'+' if self.signed else ''},.{self.digits}f}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Published:
+    """A number, or a range of numbers, that a paper states, in the unit of its table; without interval or n."""
+
+    low: float
+    high: float
+    digits: int = 1
+    signed: bool = False
+
+    def shown(self) -> Shown:
+        """Return `35.9`, or `15.0 to 19.0`."""
+        ends = dict.fromkeys(Number(end, self.digits, self.signed).shown().value for end in (self.low, self.high))
+        return Shown(" to ".join(ends))
+
+    def to_json(self) -> dict[str, Json]:
+        """Return the number, or both ends of the range."""
+        return {"published": self.low if self.low == self.high else [self.low, self.high]}
+
+
+Measured: TypeAlias = "Rate | Difference"
+Cell: TypeAlias = "str | int | float | Decimal | Rate | Difference | Number | Published | None"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Table:
     """A titled grid. `key` names it in JSON; `source` is its place in the paper; `note` stands under it.
 
-    `labels` counts the leading columns that name the row. As text, intervals are left out from column `brief` on, and
-    only the first `excerpt` rows are shown; JSON holds everything.
+    `labels` counts the leading columns that name the row. As text among others, intervals are left out from column
+    `brief` on, and only the first `excerpt` rows are shown; alone (`whole`), and in every other form, all is there.
     """
 
     key: str
@@ -103,6 +174,10 @@ class Table:
     labels: int = 1
     brief: int | None = None
     excerpt: int | None = None
+
+    def whole(self) -> Table:
+        """Return the table as it is shown alone: every row, every interval."""
+        return replace(self, brief=None, excerpt=None)
 
     def to_json(self) -> dict[str, Json]:
         """Return the table with every number raw."""
@@ -116,9 +191,35 @@ class Table:
         }
 
 
+def counted(table: Table) -> Table:
+    """Return the table with a column `n` after its labels: what was planned of what a row's numbers are taken over.
+
+    Where the numbers of one row differ in it, each shows its own.
+    """
+    at = table.labels
+    rows = [[*row[:at], *_counted(row, at)] for row in table.rows]
+    brief = None if table.brief is None else table.brief + 1
+    return replace(table, columns=(*table.columns[:at], "n", *table.columns[at:]), rows=rows, brief=brief)
+
+
+def _counted(row: Sequence[Cell], at: int) -> list[Cell]:
+    counts = {cell.planned for cell in measured(row) if cell.planned and not cell.apart}
+    if len(counts) <= 1:
+        return [counts.pop() if counts else None, *row[at:]]
+    return [
+        "varies",
+        *(replace(cell, apart=True) if isinstance(cell, Rate | Difference) else cell for cell in row[at:]),
+    ]
+
+
+def measured(row: Sequence[Cell]) -> Iterator[Measured]:
+    """Yield the rates and the differences of a row."""
+    return (cell for cell in row if isinstance(cell, Rate | Difference))
+
+
 def _cell_json(cell: Cell) -> Json:
     match cell:
-        case Rate() | Difference():
+        case Rate() | Difference() | Number() | Published():
             return cell.to_json()
         case Decimal():
             return str(cell)
@@ -127,7 +228,7 @@ def _cell_json(cell: Cell) -> Json:
 
 
 def _part(done: int, planned: int) -> str:
-    return "" if done == planned else f" ({done:,}/{planned:,})"
+    return "" if done == planned else f"({done:,}/{planned:,})"
 
 
 def _zero(number: float) -> float:

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
-import os
-import shutil
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
@@ -14,7 +11,7 @@ from typing import TYPE_CHECKING, cast
 
 from ...adapters.base import ConfigurationError
 from .. import registry
-from .arguments import at_least
+from .output import add_output, colored, page_width, put
 from .working import Working
 
 if TYPE_CHECKING:
@@ -22,8 +19,6 @@ if TYPE_CHECKING:
     from ...results.reading import RunFolder
     from ...results.report import Report, Reporter
     from ..benchmark import Subparsers
-
-_NARROWEST = 40
 
 
 def add_parser(commands: Subparsers, words: Sequence[str]) -> None:
@@ -38,12 +33,12 @@ def add_parser(commands: Subparsers, words: Sequence[str]) -> None:
         ),
     )
     parser.add_argument("folders", nargs="+", type=Path, metavar="DIR", help="a run's folder")
-    parser.add_argument("--json", action="store_true", help="print everything as JSON, numbers raw")
+    parser.add_argument("--table", dest="tables", action="append", metavar="KEY", help="only this table, in full")
     parser.add_argument(
         "--operations", action="store_true", help="add how the runs went: sends, retries, latency, money"
     )
-    parser.add_argument("--table", dest="tables", action="append", metavar="KEY", help="only this table, in full")
-    parser.add_argument("--width", type=at_least(_NARROWEST), metavar="N", help="columns of the page (default 160)")
+    parser.add_argument("--with-published", action="store_true", help="add the papers' own values beside ours")
+    add_output(parser)
     parser.set_defaults(run=run)
 
 
@@ -53,12 +48,16 @@ def run(args: argparse.Namespace) -> int:
 
     runs = [open_run(folder) for folder in args.folders]
     with Working("reading journals and computing tables"):
-        report = _only(_reporter(runs)(runs), args.tables)
+        report = reporter_of(runs)(runs)
         operations = _operations(runs) if args.operations else {}
-    if args.json:
-        print(json.dumps(_as_json(report, operations)))
-    else:
-        _print(report, operations, args.width)
+    if args.with_published:
+        from ...results.published import with_published
+
+        if report.published is None:
+            raise ConfigurationError("no published values are known for this benchmark.")
+        report = replace(report, tables=with_published(report.tables, report.published()))
+    after = _as_text(operations, args.width)
+    put(only(report, args.tables), args, {folder: each.to_json() for folder, each in operations.items()}, after)
     if "INCOMPLETE" in report.marks:
         _say_why(runs)
     return 0
@@ -77,7 +76,8 @@ def _say_why(runs: Sequence[RunFolder]) -> None:
             print(printable(f"{run.folder}: {line}"), file=sys.stderr)
 
 
-def _reporter(runs: Sequence[RunFolder]) -> Reporter:
+def reporter_of(runs: Sequence[RunFolder]) -> Reporter:
+    """Return the reporter of the benchmark that all these are runs of."""
     benchmarks = sorted({run.identity["benchmark"] for run in runs})
     if len(benchmarks) > 1:
         raise ConfigurationError(
@@ -89,11 +89,11 @@ def _reporter(runs: Sequence[RunFolder]) -> Reporter:
     return cast("Reporter", reporter)
 
 
-def _only(report: Report, keys: Sequence[str] | None) -> Report:
+def only(report: Report, keys: Sequence[str] | None) -> Report:
     """Return the report with the tables named by `keys`, each in full."""
     if not keys:
         return report
-    tables = {table.key: replace(table, excerpt=None) for table in report.tables}
+    tables = {table.key: table.whole() for table in report.tables}
     if unknown := [key for key in keys if key not in tables]:
         raise ConfigurationError(f"there is no table {unknown[0]!r} in this report; there are {', '.join(tables)}.")
     return replace(report, tables=[tables[key] for key in keys])
@@ -105,20 +105,12 @@ def _operations(runs: Sequence[RunFolder]) -> dict[str, Operations]:
     return {str(run.folder): Operations.of(run) for run in runs}
 
 
-def _as_json(report: Report, operations: dict[str, Operations]) -> dict[str, object]:
-    found: dict[str, object] = {"report": report.to_json()}
-    if operations:
-        found["operations"] = {folder: each.to_json() for folder, each in operations.items()}
-    return found
-
-
-def _print(report: Report, operations: dict[str, Operations], width: int | None) -> None:
+def _as_text(operations: dict[str, Operations], width: int | None) -> str:
     from ...results.operation_tables import operation_tables
-    from ...results.text import WIDTH, render, report_text
+    from ...results.text import render
 
-    terminal = sys.stdout.isatty()
-    columns = width or (shutil.get_terminal_size().columns if terminal else WIDTH)
-    color = terminal and not os.environ.get("NO_COLOR")
-    sys.stdout.write(report_text(report, columns, color=color))
-    for folder, each in operations.items():
-        sys.stdout.write(f"{folder}\n{render(operation_tables(each), columns, color=color)}")
+    shown = (
+        f"{folder}\n{render(operation_tables(each), page_width(width), color=colored())}"
+        for folder, each in operations.items()
+    )
+    return "".join(shown)

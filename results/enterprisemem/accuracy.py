@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from ..statistics import rate_bounds
-from ..table import Cell, Rate, Table
+from ..table import Cell, Number, Rate, Table, counted
 from .turns import Kind, Turns
 
 INTERVALS: Final = (
@@ -36,7 +36,7 @@ def completeness(turns: Turns) -> Table:
 
 def by_condition(turns: Turns) -> Table:
     """EX% per model and condition over all turns (Table 6)."""
-    return Table(
+    table = Table(
         key="ex_by_condition",
         title="EX% by condition",
         source="EnterpriseMem-Bench, Table 6",
@@ -47,6 +47,7 @@ def by_condition(turns: Turns) -> Table:
         ],
         note=INTERVALS,
     )
+    return counted(table)
 
 
 def by_source(turns: Turns) -> Table:
@@ -63,7 +64,6 @@ def by_tier(turns: Turns) -> Table:
 def by_turn(turns: Turns) -> Table:
     """EX% per turn depth (Tables 7 and 13), for every condition."""
     kinds = [Kind(turn=depth) for depth in turns.depths]
-    per_cell = ", ".join(f"T{kind.turn} {kind.count(turns.plan.turns) * turns.plan.repeats}" for kind in kinds)
     return Table(
         key="ex_by_turn",
         title="EX% by turn",
@@ -76,12 +76,12 @@ def by_turn(turns: Turns) -> Table:
             for condition in turns.plan.conditions
             for model in turns.models
         ],
-        note=f"Percent. Turns planned per cell: {per_cell}. The intervals are in the JSON.",
+        note=f"Percent. Turns planned per cell: {turns.sizes(kinds)}.",
     )
 
 
 def _by_kind(turns: Turns, name: str, kinds: Mapping[str, Kind]) -> Table:
-    return Table(
+    table = Table(
         key=f"ex_by_{name}",
         title=f"EX% by {name}",
         columns=(name, "model", *turns.plan.conditions),
@@ -92,13 +92,10 @@ def _by_kind(turns: Turns, name: str, kinds: Mapping[str, Kind]) -> Table:
             for model in turns.models
         ],
     )
+    return counted(table)
 
 
 def _bounded(rate: Rate) -> list[Cell]:
     bounds = rate_bounds(rate.hits, rate.scored, rate.planned)
     shown = Rate(hits=rate.hits, scored=rate.scored, planned=rate.scored, low=rate.low, high=rate.high)
-    return [rate.scored, rate.planned, shown, _percent(bounds.worst), _percent(bounds.best)]
-
-
-def _percent(share: float) -> float:
-    return round(100 * share, 4)
+    return [rate.scored, rate.planned, shown, Number(100 * bounds.worst), Number(100 * bounds.best)]

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
 from typing import Final
 
 import numpy as np
 
-from ..statistics import holm
-from ..table import Cell, Difference, Table
-from .turns import ALL, Kind, Turns
+from ..differences import corrected
+from ..table import Cell, Table, counted
+from .turns import ALL, Kind, Part, Turns
 
 ABLATION: Final = (("window", "B_wm5", "B"), ("episodic", "C", "B_wm5"), ("semantic", "D", "C"), ("net", "D", "B"))
 """The three independent effects and their sum (section 5.2, Table 8)."""
@@ -21,21 +19,20 @@ def memory_benefit(turns: Turns) -> Table:
 
     Section 3.3, Figure 4, Table 12. The macro average weighs every source alike.
     """
-    sources = [Kind(source=source) for source in turns.sources]
     depths = [Kind(turn=depth) for depth in turns.depths]
     rows: list[list[Cell]] = [
         [
             condition,
             model or "all",
             turns.difference(model, condition, "A"),
-            _macro([turns.difference(model, condition, "A", kind) for kind in sources]),
+            turns.macro(model, condition, "A"),
             *(turns.difference(model, condition, "A", kind) for kind in depths),
         ]
         for condition in turns.plan.conditions
         if condition != "A"
         for model in turns.models
     ]
-    corrected, tests = _corrected(rows)
+    rows, tests = corrected(rows)
     return Table(
         key="mbs_by_turn",
         title="Memory Benefit Score: EX% minus EX% at A, in percentage points",
@@ -43,8 +40,8 @@ def memory_benefit(turns: Turns) -> Table:
         columns=("condition", "model", "all turns", "macro", *(f"T{depth}" for depth in turns.depths)),
         labels=2,
         brief=3,
-        rows=corrected,
-        note=f"{_paired(tests)} macro: the mean over sources.",
+        rows=rows,
+        note=f"{_paired(tests)} macro: the mean over sources. Turns planned per model: {turns.sizes(depths)}.",
     )
 
 
@@ -57,16 +54,17 @@ def ablation(turns: Turns) -> Table:
         for model in turns.models
         for source, kind in kinds.items()
     ]
-    corrected, tests = _corrected(rows)
-    return Table(
+    rows, tests = corrected(rows)
+    table = Table(
         key="ablation",
         title="Three-way ablation, in percentage points of EX%",
         source="EnterpriseMem-Bench, section 5.2 and Table 8",
         columns=("model", "source", *(f"{name} ({of} - {minus})" for name, of, minus in effects)),
         labels=2,
-        rows=corrected,
+        rows=rows,
         note=_paired(tests),
     )
+    return counted(table)
 
 
 def present_effects(turns: Turns) -> list[tuple[str, str, str]]:
@@ -89,15 +87,15 @@ def contamination(turns: Turns) -> Table:
                     condition,
                     len(told),
                     wrong,
-                    turns.share(told, turns.contaminated),
-                    turns.share(told, turns.echoed),
+                    turns.rate(Part(told, len(told)), turns.contaminated),
+                    turns.rate(Part(told, len(told)), turns.echoed),
                 ]
             )
     return Table(
         key="contamination",
         title="Cross-session contamination",
         source="EnterpriseMem-Bench, section 4.7 and Appendix D",
-        columns=("model", "condition", "turns", "wrong", "fallback's result %", "a shown episode's result %"),
+        columns=("model", "condition", "turns", "wrong", "fallback's result %", "shown episode's result %"),
         labels=2,
         rows=rows,
         note=(
@@ -105,26 +103,6 @@ def contamination(turns: Turns) -> Table:
             "Beside it: the result is that of the turn's own template with the values of an episode that was shown."
         ),
     )
-
-
-def _macro(parts: Sequence[Difference]) -> Difference:
-    points = [part.points for part in parts if part.points is not None]
-    mean = sum(points) / len(points) if len(points) == len(parts) else None
-    return Difference(points=mean, n=sum(part.n for part in parts), planned=sum(part.planned for part in parts))
-
-
-def _corrected(rows: Sequence[Sequence[Cell]]) -> tuple[list[list[Cell]], int]:
-    """Return the rows with the p of every difference adjusted by Holm over all of them, and how many those are."""
-    tests = [cell.p for row in rows for cell in row if isinstance(cell, Difference) and cell.p is not None]
-    adjusted = iter(holm(tests))
-    corrected = [
-        [
-            replace(cell, p=next(adjusted)) if isinstance(cell, Difference) and cell.p is not None else cell
-            for cell in row
-        ]
-        for row in rows
-    ]
-    return corrected, len(tests)
 
 
 def _paired(tests: int) -> str:

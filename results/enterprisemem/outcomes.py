@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Final, cast
+from typing import Final
 
 import numpy as np
 
 from ...datasets.enterprisemem.scoring import HEADLINE
 from ...engine.comparison import COMPARISONS
-from ..table import Cell, Table
+from ..table import Cell, Table, counted
 from .turns import CATEGORIES, Codes, Kind, Turns
 
 BESIDE: Final = tuple(name for name in COMPARISONS if name != HEADLINE)
@@ -19,47 +19,68 @@ LISTED: Final = 20
 
 
 def errors(turns: Turns) -> Table:
-    """The six categories per model and condition (Table 5), with WR% (Table 10)."""
+    """The six categories per model and condition (Table 5), and what stands outside them."""
     rows: list[list[Cell]] = []
     for model in turns.models:
         for condition in turns.plan.conditions:
             part = turns.part(model, condition).rows
-            failed, wrong = part[~turns.correct[part]], turns.category == WRONG
-            shares = turns.share(part, wrong), turns.share(failed, wrong)
-            rows.append([model or "all", condition, *_counts(turns, part), *shares])
+            rows.append([model or "all", condition, len(part), *_counts(turns, part)])
     return Table(
         key="errors",
         title="Outcomes by category",
-        source="EnterpriseMem-Bench, Tables 5 and 10",
-        columns=("model", "condition", *CATEGORIES, "WR% of turns", "WR% of errors"),
+        source="EnterpriseMem-Bench, Table 5",
+        columns=("model", "condition", "scored", *(name.replace("_", " ") for name in CATEGORIES)),
         labels=2,
-        brief=2,
         rows=rows,
         note="cut (at the token limit) and refused (by the provider) are outside the paper's six and count as wrong.",
     )
 
 
-def failures_by_turn(turns: Turns) -> Table:
-    """How many turns of each depth gave no result at all, by category (section 6.4: preambles on even turns)."""
+def wrong_results(turns: Turns) -> Table:
+    """WR%: queries that run and give another result, of all turns (Table 10) and of all errors (section 6.4)."""
+    wrong = turns.category == WRONG
     rows: list[list[Cell]] = []
     for model in turns.models:
-        for condition in turns.plan.conditions:
-            parts = [turns.part(model, condition, Kind(turn=depth)).rows for depth in turns.depths]
-            counts = np.array([_counts(turns, part) for part in parts])
-            rows.extend(
-                [model or "all", condition, category, *column.tolist(), int(column.sum())]
-                for category, column in zip(CATEGORIES, counts.T, strict=True)
-                if category not in ("correct", "wrong_result") and column.any()
-            )
-    rows.sort(key=lambda row: -cast("int", row[-1]))
-    return Table(
-        key="failures_by_turn",
-        title="Turns without a result, by turn",
-        source="EnterpriseMem-Bench, section 6.4",
-        columns=("model", "condition", "category", *(f"T{depth}" for depth in turns.depths), "all turns"),
-        labels=3,
-        excerpt=LISTED,
+        parts = [turns.part(model, condition) for condition in turns.plan.conditions]
+        rows.append([model or "all", "turns", *(turns.rate(part, wrong) for part in parts)])
+        failed = [part.rows[~turns.correct[part.rows]] for part in parts]
+        rows.append([model or "all", "errors", *(turns.share(each, wrong) for each in failed)])
+    table = Table(
+        key="wrong_results",
+        title="Wrong results (WR%): of all turns, and of all errors",
+        source="EnterpriseMem-Bench, Table 10 and section 6.4",
+        columns=("model", "of", *turns.plan.conditions),
+        labels=2,
         rows=rows,
+        note="A wrong result is a query that runs and returns something else.",
+    )
+    return counted(table)
+
+
+def errors_by_turn(turns: Turns) -> Table:
+    """The share of each category of error at each depth (section 6.4: preambles on even turns)."""
+    kinds = [Kind(turn=depth) for depth in turns.depths]
+    rows: list[tuple[int, list[Cell]]] = []
+    for model in turns.plan.models:
+        for condition in turns.plan.conditions:
+            whole, parts = turns.part(model, condition), [turns.part(model, condition, kind) for kind in kinds]
+            for code, category in enumerate(CATEGORIES):
+                flags = turns.category == code
+                count = int(np.count_nonzero(flags[whole.rows]))
+                if count and category != "correct":
+                    rates = [turns.rate(part, flags) for part in parts]
+                    rows.append((count, [model, condition, category.replace("_", " "), count, *rates]))
+    rows.sort(key=lambda row: -row[0])
+    return Table(
+        key="errors_by_turn",
+        title="Errors by turn: the share of each depth's turns that ended so, the commonest first",
+        source="EnterpriseMem-Bench, section 6.4",
+        columns=("model", "condition", "category", "errors", *(f"T{depth}" for depth in turns.depths)),
+        labels=3,
+        brief=4,
+        excerpt=LISTED,
+        rows=[row for _, row in rows],
+        note=f"Percent. Turns planned per cell: {turns.sizes(kinds)}.",
     )
 
 
@@ -89,13 +110,14 @@ def comparisons(turns: Turns) -> Table:
             differs = turns.agree[name][part.rows] != turns.agree[HEADLINE][part.rows]
             row += [turns.rate(part, turns.agree[name]), int(differs.sum())]
         rows.append(row)
-    return Table(
+    table = Table(
         key="comparisons",
         title="EX% by named comparison, all models",
         columns=("condition", HEADLINE, *(column for name in BESIDE for column in (name, "differs on"))),
         rows=rows,
         note=f"{HEADLINE} is the paper's EX (section 3.3). differs on: turns on which it and {HEADLINE} disagree.",
     )
+    return counted(table)
 
 
 def disagreements(turns: Turns) -> Table:

@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Final
 
 from ...adapters.base import ConfigurationError, Json
+from ...datasets.enterprisemem.sessions import DATABASES
 from ..configurations import models_table, stating, substitutions
+from ..published import read_published
 from ..reading import RunFolder, simulated_mark
 from ..report import Report
 from ..spending import cost
 from ..table import Table
-from . import accuracy, memory, outcomes
+from . import accuracy, data, memory, outcomes, reasoning
 from .sweep import Sweep, read_sweep
 from .turns import Kind, Turns
+
+PUBLISHED: Final = Path(__file__).with_name("published.toml")
 
 
 def report(runs: Sequence[RunFolder]) -> Report:
@@ -32,9 +39,12 @@ def report(runs: Sequence[RunFolder]) -> Report:
         warnings=list(substitutions(sweep.models, sweep.returned)),
         tables=[
             *stating(tables(turns), "ex_by_condition", sweep.models),
+            *_modes(sweep),
             models_table(sweep.models, sweep.returned),
+            *_data(runs, turns),
             cost(sweep.spent, "condition"),
         ],
+        published=partial(read_published, PUBLISHED),
     )
 
 
@@ -50,12 +60,25 @@ def tables(turns: Turns) -> Iterator[Table]:
     if memory.present_effects(turns):
         yield memory.ablation(turns)
     yield outcomes.errors(turns)
-    yield from (table for table in (outcomes.failures_by_turn(turns), outcomes.details(turns)) if table.rows)
+    yield outcomes.wrong_results(turns)
+    yield from (table for table in (outcomes.errors_by_turn(turns), outcomes.details(turns)) if table.rows)
     if turns.tells_contamination.any():
         yield memory.contamination(turns)
     yield outcomes.comparisons(turns)
     if (disagreements := outcomes.disagreements(turns)).rows:
         yield disagreements
+
+
+def _data(runs: Sequence[RunFolder], turns: Turns) -> Iterator[Table]:
+    kinds = {name: "synthetic" if database["synthetic"] else "real" for name, database in _databases(runs[0]).items()}
+    named = {source: f"{DATABASES[source]} ({kinds.get(DATABASES[source], '?')})" for source in turns.sources}
+    yield data.sources(turns, named)
+    yield data.sessions(turns)
+
+
+def _modes(sweep: Sweep) -> Iterator[Table]:
+    if pairs := list(reasoning.modes(sweep.models)):
+        yield reasoning.comparison(sweep.turns, pairs)
 
 
 def _title(turns: Turns) -> str:

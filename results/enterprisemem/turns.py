@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 from ...datasets.enterprisemem.record import Plan, PlannedTurns, TurnRecord
 from ...datasets.enterprisemem.taxonomy import OUTSIDE, SIX
 from ...engine.comparison import COMPARISONS
-from ..statistics import clustered_proportion, paired_proportions
-from ..table import Difference, Rate
+from ..differences import difference
+from ..statistics import clustered_proportion, strata_mean
+from ..table import Difference, Number, Rate
 
 Flags: TypeAlias = NDArray[np.bool_]
 Codes: TypeAlias = NDArray[np.intp]
@@ -29,13 +30,14 @@ class Kind:
     tier: int | None = None
     turn: int | None = None
 
+    def holds(self, planned: PlannedTurns) -> bool:
+        """Return whether planned turns are of this kind."""
+        wanted = ((self.source, planned.source), (self.tier, planned.tier), (self.turn, planned.turn))
+        return all(own in (None, other) for own, other in wanted)
+
     def count(self, planned: Iterable[PlannedTurns]) -> int:
         """Return how many of the planned turns are of this kind."""
-        return sum(
-            each.count
-            for each in planned
-            if self.source in (None, each.source) and self.tier in (None, each.tier) and self.turn in (None, each.turn)
-        )
+        return sum(each.count for each in planned if self.holds(each))
 
 
 ALL: Final = Kind()
@@ -69,6 +71,7 @@ class Turns:
         self._model = _positions(plan.models, (record.model for record in self.records))
         self._condition = _positions(plan.conditions, (record.condition for record in self.records))
         self._place = _codes((r.model, r.session, r.turn, r.repeat) for r in self.records)
+        self._turn = _codes((r.session, r.turn, r.repeat) for r in self.records)
         self._kinds: dict[str, NDArray[Any]] = {
             name: np.array([getattr(record, name) for record in self.records]) for name in ("source", "tier", "turn")
         }
@@ -95,12 +98,16 @@ class Turns:
         """The turn numbers that are planned."""
         return sorted({kind.turn for kind in self.plan.turns})
 
+    def sizes(self, kinds: Sequence[Kind]) -> str:
+        """Return how many turns of each depth one cell plans, in words: the n of tables by turn."""
+        return ", ".join(f"T{kind.turn} {self._each(kind):,}" for kind in kinds)
+
     def part(self, model: str | None = None, condition: str | None = None, kind: Kind = ALL) -> Part:
         """Return the turns of a kind in a cell; None means all models or all conditions."""
         cells = sum(model in (None, m) and condition in (None, c) for m, c in self.cells)
         return Part(np.flatnonzero(self._mask(model, condition, kind)), cells * self._each(kind))
 
-    def rate(self, part: Part, hits: Flags | None = None) -> Rate:
+    def rate(self, part: Part, hits: Flags | None = None, *, apart: bool = False) -> Rate:
         """Return the share of `hits` (default: correct turns) in a part, with Wilson's interval at the effective size.
 
         Execution accuracy is strict (section 3.3).
@@ -108,32 +115,48 @@ class Turns:
         found = (self.correct if hits is None else hits)[part.rows]
         interval = clustered_proportion(found, self._clusters(part.rows)).interval
         return Rate(
-            hits=int(found.sum()), scored=len(found), planned=part.planned, low=interval.low, high=interval.high
+            hits=int(found.sum()),
+            scored=len(found),
+            planned=part.planned,
+            low=interval.low,
+            high=interval.high,
+            apart=apart,
         )
 
     def share(self, rows: Codes, hits: Flags) -> Rate:
         """Return the share of `hits` among turns that only their answers pick out, so that no plan counts them."""
-        return self.rate(Part(rows, len(rows)), hits)
+        return self.rate(Part(rows, len(rows)), hits, apart=True)
 
     def difference(self, model: str | None, of: str, minus: str, kind: Kind = ALL) -> Difference:
         """Return EX of condition `of` minus EX of condition `minus` over the turns that were scored in both."""
-        a, b = (np.flatnonzero(self._mask(model, condition, kind)) for condition in (of, minus))
-        _, in_a, in_b = np.intersect1d(self._place[a], self._place[b], assume_unique=True, return_indices=True)
-        a, b = a[in_a], b[in_b]
+        a, b = self._pairs(self._place, (model, of), (model, minus), kind)
         pairs = sum(model in (None, m) and c == of and (m, minus) in self.cells for m, c in self.cells)
-        planned = pairs * self._each(kind)
-        if not len(a):
-            return Difference(points=None, planned=planned)
-        found = paired_proportions(self.correct[a], self.correct[b], self._clusters(a))
-        estimate = found.difference
-        return Difference(
-            points=100 * estimate.value,
-            low=100 * estimate.interval.low,
-            high=100 * estimate.interval.high,
-            n=len(a),
-            planned=planned,
-            p=found.p,
-        )
+        return difference(self.correct[a], self.correct[b], self._clusters(a), pairs * self._each(kind))
+
+    def between(self, of: str, minus: str, condition: str, kind: Kind = ALL) -> Difference:
+        """Return EX of model `of` minus EX of model `minus` at one condition, over the turns scored for both."""
+        a, b = self._pairs(self._turn, (of, condition), (minus, condition), kind)
+        both = {(of, condition), (minus, condition)} <= self.cells
+        return difference(self.correct[a], self.correct[b], self._clusters(a), self._each(kind) if both else 0)
+
+    def macro(self, model: str | None, of: str, minus: str) -> Number | None:
+        """Return the mean over sources of that difference between two conditions, in points; None while one lacks."""
+        a, b = self._pairs(self._place, (model, of), (model, minus), ALL)
+        sources = self._kinds["source"][a].tolist()
+        if set(sources) != set(self.sources):
+            return None
+        gained = self.correct[a].astype(np.float64) - self.correct[b]
+        found = strata_mean(gained, self._clusters(a), sources)
+        low, high = max(-1.0, found.interval.low), min(1.0, found.interval.high)
+        return Number(100 * found.value, signed=True, low=100 * low, high=100 * high)
+
+    def _pairs(
+        self, places: Codes, of: tuple[str | None, str], minus: tuple[str | None, str], kind: Kind
+    ) -> tuple[Codes, Codes]:
+        """Return the turns of two cells that stand at the same of `places`, in one order."""
+        a, b = (np.flatnonzero(self._mask(*cell, kind)) for cell in (of, minus))
+        _, in_a, in_b = np.intersect1d(places[a], places[b], assume_unique=True, return_indices=True)
+        return a[in_a], b[in_b]
 
     def _clusters(self, rows: Codes) -> list[int]:
         return self.cluster[rows].tolist()

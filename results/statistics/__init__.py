@@ -18,7 +18,7 @@ from .agreement import (
 )
 from .bootstrap import bootstrap_mean, bootstrap_ratio, bootstrap_statistic, resampled_totals
 from .bounds import Bounds, difference_bounds, rate_bounds
-from .clustered import clustered_proportion, design_effect, difference, mean, ratio
+from .clustered import clustered_proportion, design_effect, difference, mean, ratio, strata_mean
 from .estimate import Comparison, Estimate, Interval
 from .independence import Independence, joint_against_parts
 from .intervals import clopper_pearson, proportion, wilson
@@ -66,6 +66,7 @@ __all__ = [
     "resampled_totals",
     "sample_verdicts",
     "sign_flip",
+    "strata_mean",
     "strict_acceptance",
     "two_way",
     "verdict_counts",

@@ -43,6 +43,23 @@ def ratio(numerators: Values, denominators: Values, clusters: Labels, *, level: 
     return student_estimate(value, se, n=len(numerators), clusters=len(totals), level=level)
 
 
+def strata_mean(values: Values, clusters: Labels, strata: Labels, *, level: float = 0.95) -> Estimate:
+    """Return the plain mean of the strata's means (each source counts alike) with its CR1 error and t interval.
+
+    u = Σ over strata h of (Sᵍʰ − nᵍʰ·meanʰ) / (Nʰ·H): the error of each stratum's mean, weighted 1/H for H strata;
+    Cochran (1977), Sampling Techniques, 3rd ed., §5.3, for fixed strata. A cluster may have parts in several strata.
+    """
+    row, kinds = floats(values), sorted(set(strata), key=repr)
+    on = [np.array([label == kind for label in strata], dtype=np.float64) for kind in kinds]
+    if not len(row):
+        return student_estimate(math.nan, math.inf, n=0, clusters=0, level=level)
+    totals = cluster_totals(clusters, *(column for part in on for column in (row * part, part)))
+    sums, counts = totals[:, 0::2], totals[:, 1::2]
+    means = sums.sum(axis=0) / counts.sum(axis=0)
+    u = ((sums - counts * means) / counts.sum(axis=0)).sum(axis=1) / len(means)
+    return student_estimate(float(means.mean()), robust_error(u), n=len(row), clusters=len(totals), level=level)
+
+
 def difference(a: Values, a_clusters: Labels, b: Values, b_clusters: Labels, *, level: float = 0.95) -> Estimate:
     """Return mean(a) − mean(b) for two sets of observations that need not match one to one.
 

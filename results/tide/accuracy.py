@@ -11,7 +11,7 @@ from ...datasets.tide.samples import KINDS, SUBTYPES, TIERS, VERDICTS, Kind
 from ...datasets.tide.scoring import HEADLINE
 from ...engine.comparison import COMPARISONS
 from ..statistics import rate_bounds
-from ..table import Cell, Rate, Table
+from ..table import Cell, Number, Rate, Table, counted
 from .dialogues import ALL, Dialogues, Group
 
 SET_NAMES: Final[dict[Kind, str]] = {"chain": "Chain-only", "drift": "Drift-only", "joint": "Joint"}
@@ -34,7 +34,7 @@ def completeness(dialogues: Dialogues) -> Table:
         rate = dialogues.rate(dialogues.part(model, protocol, kind), dialogues.metrics["DEA"])
         bounds = rate_bounds(rate.hits, rate.scored, rate.planned)
         shown = Rate(hits=rate.hits, scored=rate.scored, planned=rate.scored, low=rate.low, high=rate.high)
-        ends = [round(100 * share, 4) for share in (bounds.worst, bounds.best)]
+        ends = [Number(100 * share) for share in (bounds.worst, bounds.best)]
         rows.append([model, protocol, SET_NAMES[kind], rate.scored, rate.planned, shown, *ends])
     return Table(
         key="completeness",
@@ -80,7 +80,7 @@ def dea_by(dialogues: Dialogues, name: str) -> Table:
             [model or "all", *(rate_of(dialogues, "DEA", model, kind, group) for kind, _, group in groups)]
             for model in dialogues.models
         ],
-        note="f-protocol; the intervals are in the JSON.",
+        note=f"f-protocol. {sizes(dialogues, groups)}",
     )
 
 
@@ -95,13 +95,14 @@ def comparisons(dialogues: Dialogues) -> Table:
             differs = flags[name][part.rows] != flags[HEADLINE][part.rows]
             row += [dialogues.rate(part, flags[name]), int(differs.sum())]
         rows.append(row)
-    return Table(
+    table = Table(
         key="comparisons",
         title="DEA% by named comparison, all models",
         columns=("set", HEADLINE, *(column for name in BESIDE for column in (name, "differs on"))),
         rows=rows,
         note=f"{HEADLINE} is the paper's EX (§4.3): equal results modulo row order. f-protocol.",
     )
+    return counted(table)
 
 
 def by_subtype(dialogues: Dialogues, kind: Kind) -> list[Column]:

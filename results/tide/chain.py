@@ -9,7 +9,7 @@ from ...datasets.tide.metrics import METRICS
 from ...datasets.tide.record import DialogueRecord, Protocol
 from ...datasets.tide.samples import VERDICTS, Kind
 from ...datasets.tide.simulator.situation import LOC, UNA
-from ..table import Cell, Rate, Table
+from ..table import Cell, Rate, Table, counted
 from .accuracy import SET_NAMES, columns_of, sizes
 from .dialogues import ALL, Dialogues, Group
 
@@ -45,7 +45,7 @@ def identification_by_verdict(dialogues: Dialogues) -> Table:
     """The same for chain-only samples, by the verdict of the counterfactual test."""
     verdicts = dialogues.groups("verdict", VERDICTS)
     names = [name for name in _CHAIN if dialogues.has(_PROTOCOL[name], "chain")]
-    return Table(
+    table = Table(
         key="identification_by_verdict",
         title="Identification on Chain-only samples by verdict (%)",
         columns=("verdict", "model", *columns_of(names, "chain")),
@@ -60,6 +60,7 @@ def identification_by_verdict(dialogues: Dialogues) -> Table:
             for model in dialogues.models
         ],
     )
+    return counted(table)
 
 
 def router(dialogues: Dialogues) -> Table:

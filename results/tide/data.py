@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from ...datasets.tide.record import Plan
 from ...datasets.tide.samples import KINDS, SUBTYPES, TIERS, VERDICTS
-from ..table import Cell, Table
+from ..table import Cell, Number, Table
 
 _MEASURES = {
     "tokens": "SQL tokens",
@@ -30,7 +30,7 @@ def composition(plan: Plan) -> Table:
             counts[getattr(each, name)] += each.count
         whole = sum(counts.values())
         title = "set" if name == "kind" else name
-        rows.extend([title, v, counts[v], round(100 * counts[v] / whole, 4)] for v in values if counts[v])
+        rows.extend([title, v, counts[v], Number(100 * counts[v] / whole)] for v in values if counts[v])
     return Table(
         key="composition",
         title="The samples",
@@ -49,9 +49,15 @@ def structural_change(plan: Plan) -> Table:
         key="structural_change",
         title="Mean structural change from pre- to post-drift gold",
         source="TIDE-Bench, Table 12",
-        columns=("measure", *(f"{each.subtype.capitalize()} (n={each.n})" for each in changes)),
-        rows=[[title, *(each.change[name] for each in changes)] for name, title in _MEASURES.items()],
-        note="Below zero: the query after the drift is simpler.",
+        columns=("measure", *(each.subtype.capitalize() for each in changes)),
+        rows=[
+            ["triplets (n)", *(each.n for each in changes)],
+            *(
+                [title, *(Number(each.change[name], 2, signed=True) for each in changes)]
+                for name, title in _MEASURES.items()
+            ),
+        ],
+        note="Below zero: the query after the drift is simpler. All triplets of the set, so that no interval applies.",
     )
 
 
@@ -61,11 +67,11 @@ def tier_change(plan: Plan) -> Table:
         key="tier_change",
         title="Gold queries by tier, before and after the drift",
         source="TIDE-Bench, Appendix G.1",
-        columns=("subtype", *(f"{when} {tier}" for when in ("before", "after") for tier in TIERS)),
+        columns=("subtype", "n", *(f"{when} {tier}" for when in ("before", "after") for tier in TIERS)),
         rows=list(_tiers(plan)),
     )
 
 
 def _tiers(plan: Plan) -> Iterator[list[Cell]]:
     for each in plan.changes:
-        yield [each.subtype, *(each.before[tier] for tier in TIERS), *(each.after[tier] for tier in TIERS)]
+        yield [each.subtype, each.n, *(each.before[tier] for tier in TIERS), *(each.after[tier] for tier in TIERS)]

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from ...datasets.tide.metrics import METRICS, Holds, scored
 from ...datasets.tide.record import PROTOCOLS, DialogueRecord, Plan, PlannedSamples, Protocol
 from ...datasets.tide.samples import KINDS, Kind
-from ..statistics import clustered_proportion, paired_proportions
+from ..differences import difference
+from ..statistics import clustered_proportion
 from ..table import Difference, Rate
 
 Flags: TypeAlias = NDArray[np.bool_]
@@ -118,17 +119,22 @@ class Dialogues:
         cells = sum(model in (None, m) and (p, k) == (protocol, kind) for m, p, k in self.cells)
         return Part(np.flatnonzero(mask), cells * self._each(protocol, kind, group))
 
-    def rate(self, part: Part, hits: Flags) -> Rate:
+    def rate(self, part: Part, hits: Flags, *, apart: bool = False) -> Rate:
         """Return the share of `hits` in a part, with Wilson's interval at the effective size."""
         found = hits[part.rows]
         interval = clustered_proportion(found, self.cluster[part.rows].tolist()).interval
         return Rate(
-            hits=int(found.sum()), scored=len(found), planned=part.planned, low=interval.low, high=interval.high
+            hits=int(found.sum()),
+            scored=len(found),
+            planned=part.planned,
+            low=interval.low,
+            high=interval.high,
+            apart=apart,
         )
 
     def share(self, rows: Codes, hits: Flags) -> Rate:
         """Return the share of `hits` among dialogues that only what came picks out, so that no plan counts them."""
-        return self.rate(Part(rows, len(rows)), hits)
+        return self.rate(Part(rows, len(rows)), hits, apart=True)
 
     def matched(self, *parts: Part) -> list[Codes]:
         """Return the rows of each part whose triplet (same model and repeat) is scored in all of them, in one order."""
@@ -141,19 +147,7 @@ class Dialogues:
     def difference(self, of: Part, minus: Part, of_hits: Flags, minus_hits: Flags) -> Difference:
         """Return one share minus another, over triplets scored in both parts, in percentage points."""
         a, b = self.matched(of, minus)
-        planned = min(of.planned, minus.planned)
-        if not len(a):
-            return Difference(points=None, planned=planned)
-        found = paired_proportions(of_hits[a], minus_hits[b], self.cluster[a].tolist())
-        estimate = found.difference
-        return Difference(
-            points=100 * estimate.value,
-            low=100 * estimate.interval.low,
-            high=100 * estimate.interval.high,
-            n=len(a),
-            planned=planned,
-            p=found.p,
-        )
+        return difference(of_hits[a], minus_hits[b], self.cluster[a].tolist(), min(of.planned, minus.planned))
 
     def _each(self, protocol: Protocol, kind: Kind, group: Group) -> int:
         return self.repeats * sum(

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import replace
 from typing import Final
 
 from ...datasets.tide.metrics import paired, recognises, resolves, right_at
 from ...datasets.tide.record import DialogueRecord
 from ...datasets.tide.samples import Kind
-from ..statistics import holm
-from ..table import Cell, Difference, Table
+from ..differences import corrected
+from ..table import Cell, Table, counted
 from .accuracy import SET_NAMES, by_subtype, rate_of, sizes
 from .dialogues import Dialogues
 
@@ -61,16 +60,17 @@ def gap(dialogues: Dialogues) -> Table:
                     dialogues.share(part.rows[comparable[part.rows]], recognised),
                 ]
             )
-    corrected, tests = _corrected(rows)
-    return Table(
+    rows, tests = corrected(rows)
+    table = Table(
         key="recognition_resolution_gap",
         title="The recognition-resolution gap",
         source="TIDE-Bench, §5.3",
         columns=("set", "model", "DRR%", "DRA%", "gap (points)", "DRR% of observed pairs"),
         labels=2,
-        rows=corrected,
+        rows=rows,
         note=f"{_tested(tests)} Observed pairs: dialogues in which both queries are there and parse.",
     )
+    return counted(table)
 
 
 def drift_to_joint(dialogues: Dialogues) -> Table:
@@ -81,15 +81,16 @@ def drift_to_joint(dialogues: Dialogues) -> Table:
         joint, drift = (dialogues.part(model, "f", kind) for kind in ("joint", "drift"))
         flags = [dialogues.metrics[name] for name in names]
         rows.append([model or "all", *(dialogues.difference(joint, drift, each, each) for each in flags)])
-    corrected, tests = _corrected(rows)
-    return Table(
+    rows, tests = corrected(rows)
+    table = Table(
         key="drift_to_joint",
         title="From Drift-only to Joint, in percentage points",
         source="TIDE-Bench, §5.4 and Figure 4",
         columns=("model", *names),
-        rows=corrected,
+        rows=rows,
         note=_tested(tests),
     )
+    return counted(table)
 
 
 def error_propagation(dialogues: Dialogues) -> Table:
@@ -106,6 +107,7 @@ def error_propagation(dialogues: Dialogues) -> Table:
                 [
                     SET_NAMES[kind],
                     model or "all",
+                    len(part.rows),
                     *(counts[state] for state in states),
                     dialogues.share(part.rows[exposed[part.rows]], inherited),
                 ]
@@ -114,7 +116,13 @@ def error_propagation(dialogues: Dialogues) -> Table:
         key="error_propagation",
         title="Error propagation: right before, recognised, right after",
         source="TIDE-Bench, Table 4",
-        columns=("set", "model", *("".join("+" if each else "-" for each in s) for s in states), "error inherited %"),
+        columns=(
+            "set",
+            "model",
+            "n",
+            *("".join("+" if each else "-" for each in s) for s in states),
+            "error inherited %",
+        ),
         labels=2,
         rows=rows,
         note="Three signs: the query before the drift is right, the drift is recognised, the query after it is right. "
@@ -134,19 +142,6 @@ def _state(record: DialogueRecord) -> tuple[bool, bool, bool]:
 
 def _inherits(record: DialogueRecord) -> bool:
     return recognises(record) and not right_at(record, 0) and not resolves(record)
-
-
-def _corrected(rows: list[list[Cell]]) -> tuple[list[list[Cell]], int]:
-    """Return the rows with the p of every difference adjusted by Holm over all of them, and how many those are."""
-    tests = [cell.p for row in rows for cell in row if isinstance(cell, Difference) and cell.p is not None]
-    adjusted = iter(holm(tests))
-
-    def corrected(cell: Cell) -> Cell:
-        if isinstance(cell, Difference) and cell.p is not None:
-            return replace(cell, p=next(adjusted))
-        return cell
-
-    return [[corrected(cell) for cell in row] for row in rows], len(tests)
 
 
 def _tested(tests: int) -> str:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from ...datasets.tide.samples import KINDS
 from ..statistics import Estimate, joint_against_parts
-from ..table import Cell, Difference, Table
-from .dialogues import Dialogues
+from ..table import Cell, Difference, Number, Table, counted
+from .dialogues import Dialogues, Part
 
 
 def joint_against_product(dialogues: Dialogues) -> Table:
@@ -20,11 +20,10 @@ def joint_against_product(dialogues: Dialogues) -> Table:
             rows.append([model or "all", *[None] * 7])
             continue
         found = joint_against_parts([right[chain], right[drift]], right[joint], dialogues.cluster[joint].tolist())
-        shares: list[Cell] = [round(100 * float(right[rows_of].mean()), 4) for rows_of in (chain, drift, joint)]
-        product = round(100 * found.product.value, 4)
+        shares = [dialogues.rate(Part(rows_of, planned), right) for rows_of in (chain, drift, joint)]
         rest = (found.excess, found.shared, found.added)
-        rows.append([model or "all", *shares, product, *(_points(each, planned) for each in rest)])
-    return Table(
+        rows.append([model or "all", *shares, _percent(found.product), *(_points(each, planned) for each in rest)])
+    table = Table(
         key="joint_against_product",
         title="Joint DEA% against the product of its parts",
         source="TIDE-Bench, §5.4",
@@ -34,6 +33,11 @@ def joint_against_product(dialogues: Dialogues) -> Table:
         "triplet is easy or hard for both parts alike; added: by meeting in one dialogue. Bootstrap over triplets, "
         "95 %; only triplets scored in all three sets. f-protocol.",
     )
+    return counted(table)
+
+
+def _percent(estimate: Estimate) -> Number:
+    return Number(100 * estimate.value, low=100 * estimate.interval.low, high=100 * estimate.interval.high)
 
 
 def _points(estimate: Estimate, planned: int) -> Difference:

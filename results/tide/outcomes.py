@@ -7,7 +7,7 @@ from collections import Counter
 from ...datasets.tide.record import ENDINGS
 from ...datasets.tide.samples import KINDS
 from ...datasets.tide.scoring import HEADLINE
-from ..table import Cell, Table
+from ..table import Cell, Number, Table
 from .accuracy import SET_NAMES
 from .dialogues import Dialogues
 
@@ -27,7 +27,7 @@ def endings(dialogues: Dialogues) -> Table:
                     turns = sum(record.turns for record in ended) / len(ended)
                     retries = sum(record.retries for record in ended)
                     shown = [counts[ending] for ending in ENDINGS]
-                    rows.append([model, protocol, SET_NAMES[kind], *shown, round(turns, 4), retries])
+                    rows.append([model, protocol, SET_NAMES[kind], *shown, Number(turns, 2), retries])
     return Table(
         key="endings",
         title="How dialogues end",

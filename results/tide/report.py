@@ -8,13 +8,14 @@ from functools import partial
 from ...adapters.base import ConfigurationError, Json
 from ...datasets.tide.samples import KINDS, Kind
 from ..configurations import models_table, stating, substitutions
+from ..published import read_published
 from ..reading import RunFolder, simulated_mark
 from ..report import Report
 from ..spending import cost
 from ..table import Table
 from . import accuracy, breakdown, chain, data, drift, interaction, outcomes
 from .dialogues import Dialogues
-from .simulator import is_check, simulator_report
+from .simulator import PUBLISHED, is_check, simulator_report
 from .sweep import Sweep, read_sweep
 
 
@@ -40,6 +41,7 @@ def report(runs: Sequence[RunFolder]) -> Report:
             models_table(models, sweep.returned),
             cost(sweep.spent, "protocol"),
         ],
+        published=partial(read_published, PUBLISHED),
     )
 
 
@@ -131,7 +133,7 @@ def _facts(runs: Sequence[RunFolder]) -> dict[str, Json]:
             for name, database in _databases(runs[0]).items()
         },
         "evidence": experiment["evidence"],
-        "user": {"by": experiment["user"], "model": [model.id for model in runs[0].auxiliary]},
+        "user": ", ".join(model.id for model in runs[0].auxiliary) or experiment["user"],
         "prompts": {"sha256": experiment["prompts_sha256"]},
         "run": {"repeats": identity["repeats"], "seed": identity["seed"], "limit": identity["limit"]},
     }

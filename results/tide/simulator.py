@@ -5,16 +5,20 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
 from typing import Final
 
 from ...adapters.base import ConfigurationError
 from ...datasets.tide.simulator.checking import ProbeRecord, read_record
 from ...datasets.tide.simulator.probes import AIMS, SPLITS, Probe, probes, split_of
+from ..published import read_published
 from ..reading import RunFolder
 from ..report import Report
 from ..statistics import proportion
 from ..table import Cell, Rate, Table
 
+PUBLISHED: Final = Path(__file__).with_name("published.toml")
 FAULT: Final = "no decision"
 
 
@@ -51,6 +55,7 @@ def simulator_report(runs: Sequence[RunFolder]) -> Report:
         facts={"probes": {"sha256": runs[0].identity["experiment"]["probes_sha256"]}},
         warnings=[],
         tables=list(tables(found)),
+        published=partial(read_published, PUBLISHED),
     )
 
 
@@ -77,7 +82,8 @@ def accuracy(found: Sequence[Decisions]) -> Table:
             ]
             for each in found
         ],
-        note="Amb: the question goes to the layer that it is about. Wilson's 95 % interval, the exact one where few "
+        note=f"n: {', '.join(f'{split} {_planned(split)}' for split in SPLITS)}, all {len(probes())}. "
+        "Amb: the question goes to the layer that it is about. Wilson's 95 % interval, the exact one where few "
         "fail. The probes are ours, not UserSim-Guard's.",
     )
 
@@ -94,6 +100,10 @@ def confusion(decisions: Decisions) -> Table:
         rows=rows,
         note="Rows: what the probe is about. Columns: what the router said.",
     )
+
+
+def _planned(split: str) -> int:
+    return sum(probe.split == split for probe in probes())
 
 
 def _rate(decisions: Decisions, asked: Sequence[Probe], *, by_split: bool = False) -> Rate:

@@ -16,7 +16,7 @@ from turntide.engine.journal import Journal
 from turntide.engine.parts import began, ended
 from turntide.results.enterprisemem.report import report
 from turntide.results.reading import open_run
-from turntide.results.table import Rate
+from turntide.results.table import Number, Rate
 from turntide.results.text import report_text
 
 from tests.support.sweeps import Sweep, released, write
@@ -66,7 +66,8 @@ def test_what_is_missing_widens_the_bounds_and_is_never_a_wrong_answer(
     assert isinstance(scored, int)
     assert isinstance(planned, int)
     assert rate.hits == rate.scored == scored
-    assert (worst, best) == (pytest.approx(100 * scored / planned, abs=1e-3), 100)
+    assert isinstance(worst, Number)
+    assert (worst.value, best) == (pytest.approx(100 * scored / planned), Number(100))
     assert ("INCOMPLETE" in found.marks) == (scored < planned) == bool(cells)
 
 
@@ -186,7 +187,7 @@ class TestSeveralFolders:
             replace(sweep, conditions=("C",), identity=first),
             replace(sweep, conditions=("D",), identity=second),
         )
-        assert "embedder name minilm" in text(a, b)
+        assert "embedder (name minilm)" in text(a, b)
         with pytest.raises(ConfigurationError, match=r"experiment\.embedder\.name"):
             text(a, b, c)
 

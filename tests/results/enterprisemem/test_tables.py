@@ -8,13 +8,18 @@ from pathlib import Path
 
 import pytest
 from turntide.adapters.base import Usage
-from turntide.results.enterprisemem.report import report
+from turntide.engine.manifest import Manifest
+from turntide.results.enterprisemem import reasoning
+from turntide.results.enterprisemem.report import PUBLISHED, report
+from turntide.results.enterprisemem.sweep import read_sweep
+from turntide.results.published import read_published
 from turntide.results.reading import open_run
 from turntide.results.report import Report
 from turntide.results.statistics import clustered_proportion, holm, paired_proportions
-from turntide.results.table import Cell, Difference, Rate, Table
+from turntide.results.table import Cell, Difference, Number, Rate, Table
 
-from tests.support.sweeps import Sweep, write
+from tests.support.published import misfits
+from tests.support.sweeps import Sweep, Talk, write
 
 Row = dict[str, Cell]
 
@@ -92,24 +97,29 @@ def test_mbs_is_the_paired_difference_to_a_in_points(small: Report) -> None:
 
 def test_the_macro_average_weighs_every_source_alike(small: Report) -> None:
     macro = rows(small, "mbs_by_turn")["B", "sim/two"]["macro"]
-    assert points(macro) == pytest.approx(100 * (3 / 5 + 5 / 8) / 2)
+    assert isinstance(macro, Number)
+    assert macro.value == pytest.approx(100 * (3 / 5 + 5 / 8) / 2)
+    assert macro.low is not None
+    assert macro.low < macro.value
 
 
 def test_the_ablation_is_three_steps_and_their_sum(wide: Report) -> None:
     found = rows(wide, "ablation")
     assert list(found["sim/two", "all"]) == [
+        "n",
         "window (B_wm5 - B)",
         "episodic (C - B_wm5)",
         "semantic (D - C)",
         "net (D - B)",
     ]
-    assert all(points(cell) == 0 for row in found.values() for cell in row.values())
+    assert all(points(cell) == 0 for row in found.values() for cell in list(row.values())[1:])
+    assert [row["n"] for row in found.values()] == [5, 8, 13, 5, 8, 13, 10, 16, 26]
     assert len(found) == 3 * 3
 
 
 def test_an_ablation_step_shows_where_its_two_conditions_are_there(tmp_path: Path, all_conditions: Sweep) -> None:
     found = report([open_run(write(tmp_path, replace(all_conditions, conditions=("C", "D"))))])
-    assert table(found, "ablation").columns == ("model", "source", "semantic (D - C)")
+    assert table(found, "ablation").columns == ("model", "source", "n", "semantic (D - C)")
     assert "mbs_by_turn" not in [each.key for each in found.tables]
 
 
@@ -134,17 +144,44 @@ def test_the_p_values_of_a_table_are_corrected_together(small: Report, sweep: Sw
 def test_categories_are_exclusive_and_wr_has_both_denominators(small: Report) -> None:
     found = rows(small, "errors")
     at_a = found["sim/one", "A"]
-    assert [at_a[name] for name in ("correct", "wrong_result", "runtime", "syntax", "preamble")] == [4, 3, 3, 0, 3]
-    assert rate(at_a["WR% of turns"]) == (3, 13, 13)
-    assert rate(at_a["WR% of errors"]) == (3, 9, 9)
-    assert rate(found["sim/one", "B"]["WR% of errors"]) == (0, 0, 0)
+    names = ("scored", "correct", "wrong result", "runtime", "syntax", "preamble")
+    assert [at_a[name] for name in names] == [13, 4, 3, 3, 0, 3]
+    share = rows(small, "wrong_results")
+    assert rate(share["sim/one", "turns"]["A"]) == (3, 13, 13)
+    assert rate(share["sim/one", "errors"]["A"]) == (3, 9, 9)
+    assert rate(share["sim/one", "errors"]["B"]) == (0, 0, 0)
+    assert (share["all", "turns"]["n"], share["all", "errors"]["n"]) == (26, None)  # errors have an n of their own each
 
 
-def test_turns_without_a_result_are_counted_by_depth(small: Report) -> None:
-    found = rows(small, "failures_by_turn")
-    assert found["all", "A", "preamble"] == {"T1": 0, "T2": 6, "T3": 0, "T4": 0, "all turns": 6}
-    assert found["sim/one", "A", "runtime"] == {"T1": 0, "T2": 0, "T3": 0, "T4": 3, "all turns": 3}
-    assert not any("wrong_result" in labels for labels in found)
+def test_errors_are_told_by_depth(small: Report) -> None:
+    found = rows(small, "errors_by_turn")
+    assert set(found) == {
+        *((model, "A", kind) for model in ("sim/one", "sim/two") for kind in ("preamble", "wrong result", "runtime")),
+        ("sim/two", "B", "wrong result"),
+    }
+    preambles = found["sim/one", "A", "preamble"]
+    assert preambles["errors"] == 3
+    assert [rate(preambles[f"T{depth}"])[:2] for depth in (1, 2, 3, 4)] == [(0, 4), (3, 3), (0, 3), (0, 3)]
+
+
+def test_the_benchmark_is_described_as_it_was_run(small: Report) -> None:
+    sources, sessions = rows(small, "sources"), rows(small, "sessions")
+    assert list(sources["northwind",].values()) == ["northwind (synthetic)", 2, 5, 3, 20]
+    assert list(sources["all",].values()) == ["", 4, 13, 9, 52]
+    assert list(sessions["sec_edgar",].values()) == [0, 0, 2, 8, 2, 8, 6, Number(75, 2)]
+
+
+def test_a_model_with_and_without_reasoning_is_compared_turn_by_turn(sweep: Sweep, tmp_path: Path) -> None:
+    thinking = replace(sweep, models=("sim/one",))
+    standard = replace(sweep, models=("sim/two",))
+    folders = [write(tmp_path / name, each) for name, each in (("a", standard), ("b", thinking))]
+    for folder, options in zip(folders, ({}, {"thinking_budget": 5000}), strict=True):
+        held = Manifest.load(folder)
+        model = {**held.identity["models"][0], "id": "sim/same", "options": options}
+        replace(held, identity={**held.identity, "models": [model]}).save(folder)
+    found = rows(report(list(map(open_run, folders))), "reasoning")
+    assert points(found["sim/two", "sim/one", "B"]["gained (points)"]) == pytest.approx(100 / 13)
+    assert found["sim/two", "sim/one", "A"]["n"] == 13
 
 
 def test_finer_labels_stand_apart(small: Report) -> None:
@@ -160,13 +197,13 @@ def test_contamination_counts_turns_on_which_gold_and_fallback_differ(small: Rep
     assert (at_a["turns"], at_a["wrong"]) == (6, 6)  # turn 4's two results are the same: it tells nothing
     assert rate(at_a["fallback's result %"]) == (3, 6, 6)
     assert (at_b["turns"], at_b["wrong"]) == (9, 1)
-    assert rate(at_b["a shown episode's result %"]) == (1, 9, 9)
+    assert rate(at_b["shown episode's result %"]) == (1, 9, 9)
 
 
 def test_the_other_comparisons_stand_beside_and_their_turns_are_listed(small: Report) -> None:
     at_b = table(small, "comparisons").rows[1]
-    assert [at_b[0], *map(rate, at_b[1:3])] == ["B", (25, 26, 26), (26, 26, 26)]
-    assert list(at_b[3::2]) == [1, 1, 0]
+    assert [*at_b[:2], *map(rate, at_b[2:4])] == ["B", 26, (25, 26, 26), (26, 26, 26)]
+    assert list(at_b[4::2]) == [1, 1, 0]
     assert table(small, "disagreements").rows == [["sec_edgar", "SEC-3", 4, 1, 1, 0, 4]]
 
 
@@ -181,6 +218,14 @@ def test_tokens_and_money_are_summed_exactly_per_cell(tmp_path: Path, sweep: Swe
 def test_an_answer_without_a_known_price_is_counted_not_summed_as_zero(tmp_path: Path, sweep: Sweep) -> None:
     found = rows(report([open_run(write(tmp_path, replace(sweep, usd=None)))]), "cost")
     assert (found["sim/one", "A"]["USD"], found["sim/one", "A"]["unpriced answers"]) == (0, 13)
+
+
+def test_every_published_value_has_a_cell(tmp_path: Path) -> None:
+    talks = [Talk(name=f"t{turns}", turns=turns) for turns in (1, 4, 10)]
+    sweep = Sweep(talks=talks, models=("sim/one", "sim/two"), conditions=("A", "B", "B_wm5", "C", "D"))
+    runs = [open_run(write(tmp_path, sweep))]
+    modes = reasoning.comparison(read_sweep(runs).turns, [("sim/one", "sim/two")])
+    assert misfits(read_published(PUBLISHED), [*report(runs).tables, modes]) == []
 
 
 def test_repeats_are_pooled_and_planned_as_often(tmp_path: Path, sweep: Sweep) -> None:

@@ -64,6 +64,17 @@ def test_intervals_of_a_mean_of_any_quantity_cover() -> None:
     assert abs(drawn / RUNS - 0.95) <= MARGIN + 0.01
 
 
+def test_intervals_of_a_mean_over_strata_cover_the_plain_mean_of_theirs() -> None:
+    rng = np.random.default_rng(8)
+    strata = np.repeat([0, 1, 2], [200, 80, 40])
+    labels = np.arange(320) // 4
+    covered = 0
+    for _ in range(RUNS):
+        values = strata + rng.normal(0, 1, 80)[labels] + rng.normal(0, 1, 320)
+        covered += 1 in ours.strata_mean(values, labels, strata.tolist()).interval
+    assert abs(covered / RUNS - 0.95) <= MARGIN + 0.01
+
+
 def test_paired_intervals_cover_and_their_tests_reject_at_most_at_their_level(clustered: Clustered) -> None:
     rng = np.random.default_rng(3)
     covered = robust = rejected = 0

@@ -101,6 +101,14 @@ def test_clustered_intervals_contain_their_estimates(rows: Turns, level: float) 
 
 @quick
 @given(rows=turns)
+def test_one_stratum_is_no_stratum(rows: Turns) -> None:
+    values, clusters = [t[0] for t in rows], [t[2] for t in rows]
+    one, plain = ours.strata_mean(values, clusters, ["all"] * len(rows)), ours.mean(values, clusters)
+    assert (one.value, one.se) == pytest.approx((plain.value, plain.se))
+
+
+@quick
+@given(rows=turns)
 def test_swapping_the_systems_mirrors_the_comparison(rows: Turns) -> None:
     a, b, clusters = [t[0] for t in rows], [t[1] for t in rows], [t[2] for t in rows]
     for method in (ours.paired_proportions, ours.paired_means):

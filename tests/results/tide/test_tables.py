@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 from turntide.datasets.tide.metrics import METRICS
 from turntide.datasets.tide.record import Plan
 from turntide.datasets.tide.samples import SUBTYPES, VERDICTS
+from turntide.results.published import read_published
 from turntide.results.statistics import clustered_proportion
-from turntide.results.table import Cell, Difference, Rate, Table
+from turntide.results.table import Cell, Difference, Number, Rate, Table
 from turntide.results.tide import accuracy, breakdown, chain, data, drift, interaction, outcomes
 from turntide.results.tide.dialogues import Dialogues
 from turntide.results.tide.report import tables
+from turntide.results.tide.simulator import PUBLISHED, Decisions
+from turntide.results.tide.simulator import tables as router_tables
+
+from tests.support.published import misfits
 
 from .conftest import TRIPLETS, dialogue
 
@@ -110,7 +116,11 @@ def test_drift_to_joint_is_matched_by_triplet(dialogues: Dialogues) -> None:
 
 def test_joint_is_compared_with_the_product_of_the_parts(dialogues: Dialogues) -> None:
     good = rows(interaction.joint_against_product(dialogues))["good",]
-    assert (good["Chain-only"], good["Drift-only"], good["Joint"], good["product"]) == (75, 100, 75, 75)
+    assert counts(good) == {"Chain-only": (3, 4, 4), "Drift-only": (4, 4, 4), "Joint": (3, 4, 4)}
+    product = good["product"]
+    assert isinstance(product, Number)
+    assert product.value == 75
+    assert product.low is not None
     excess = good["excess"]
     assert isinstance(excess, Difference)
     assert (excess.points, excess.n) == (pytest.approx(0), 4)
@@ -151,7 +161,7 @@ def test_the_other_comparisons_stand_beside_the_headline(dialogues: Dialogues) -
 def test_what_is_missing_is_bounded_from_both_sides(dialogues: Dialogues) -> None:
     found = rows(accuracy.completeness(dialogues))["poor", "f", "Joint"]
     assert (found["scored"], found["planned"]) == (3, 4)
-    assert (found["if all missing fail"], found["if all missing succeed"]) == (0, 25)
+    assert (found["if all missing fail"], found["if all missing succeed"]) == (Number(0), Number(25))
 
 
 def test_endings_and_queries_are_counted_unscored_ones_apart(dialogues: Dialogues) -> None:
@@ -165,9 +175,18 @@ def test_endings_and_queries_are_counted_unscored_ones_apart(dialogues: Dialogue
 def test_the_data_set_is_described_once_whatever_the_protocols(dialogues: Dialogues) -> None:
     found = rows(data.composition(dialogues.plan))
     assert found["set", "joint"]["samples"] == 4
-    assert found["subtype", "value"] == {"samples": 6, "%": 50}
-    assert rows(data.structural_change(dialogues.plan))["WHERE predicates",]["Value (n=2)"] == -0.5
+    assert found["subtype", "value"] == {"samples": 6, "%": Number(50)}
+    changes = rows(data.structural_change(dialogues.plan))
+    assert changes["triplets (n)",]["Value"] == 2
+    assert changes["WHERE predicates",]["Value"] == Number(-0.5, 2, signed=True)
     assert rows(data.tier_change(dialogues.plan))["value",]["after intermediate"] == 1
+
+
+def test_every_published_value_has_a_cell(dialogues: Dialogues, plan: Plan) -> None:
+    changes = [msgspec.structs.replace(plan.changes[0], subtype=subtype) for subtype in SUBTYPES]
+    changed = data.structural_change(msgspec.structs.replace(plan, changes=tuple(changes)))
+    found = [*tables(dialogues), *router_tables([Decisions("rules", {})]), changed]
+    assert misfits(read_published(PUBLISHED), found) == []
 
 
 def test_every_table_has_a_key_of_its_own(dialogues: Dialogues) -> None:

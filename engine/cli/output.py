@@ -1,0 +1,90 @@
+"""Where a command that makes tables puts them: on stdout, into a file, or into a folder."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, cast
+
+from ...adapters.base import ConfigurationError, Json
+from ..files import replace_file
+from .arguments import at_least
+
+if TYPE_CHECKING:
+    from ...results.formats import Format
+    from ...results.report import Report
+
+FORMATS: Final = ("text", "markdown", "latex", "csv", "json")
+"""`results.formats.Format`, spelled here so that `--help` imports no report; a test compares them."""
+
+_NARROWEST: Final = 40
+
+
+def add_output(parser: argparse.ArgumentParser) -> None:
+    """Add `--format`, `--out`, `--json` and `--width`."""
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--format", choices=FORMATS, help="default: what the name of --out ends in, else text")
+    form.add_argument("--json", action="store_const", const="json", dest="format", help="the same as --format json")
+    parser.add_argument(
+        "--out",
+        type=Path,
+        metavar="PATH",
+        help="a file, or a folder (no suffix) that gets a file per table for markdown, latex and csv",
+    )
+    parser.add_argument("--width", type=at_least(_NARROWEST), metavar="N", help="columns of the text (default 160)")
+
+
+def put(report: Report, args: argparse.Namespace, beside: Json = None, after: str = "") -> None:
+    """Write a report to where the arguments say; `beside` joins it as JSON and `after` as text.
+
+    Raises ConfigurationError when the form cannot hold it or the place cannot be written.
+    """
+    from ...results.formats import files, format_of, written
+
+    out: Path | None = args.out
+    form = cast("Format", args.format or (out and format_of(out)) or "text")
+    if out is None:
+        _print(report, form, args.width, beside, after)
+    elif out.is_dir() or not out.suffix:
+        place(out, files(report, form, width=page_width(args.width), beside=beside))
+    else:
+        text = written(report, form, width=page_width(args.width), beside=beside)
+        place(out.parent, [(out.name, text + (after if form == "text" else ""))])
+
+
+def page_width(asked: int | None) -> int:
+    """Return the columns of the page: as asked for, else the terminal's, else 160."""
+    from ...results.text import WIDTH
+
+    return asked or (shutil.get_terminal_size().columns if sys.stdout.isatty() else WIDTH)
+
+
+def colored() -> bool:
+    """Return whether stdout shows colours."""
+    return sys.stdout.isatty() and not os.environ.get("NO_COLOR")
+
+
+def place(folder: Path, files: Iterable[tuple[str, str]]) -> None:
+    """Write texts into a folder and say on stderr which."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, text in files:
+            replace_file(folder / name, text.encode("utf-8"))
+            print(folder / name, file=sys.stderr)
+    except OSError as error:
+        raise ConfigurationError(f"cannot write into {folder}: {error.strerror}. Name another --out.") from None
+
+
+def _print(report: Report, form: Format, width: int | None, beside: Json, after: str) -> None:
+    from ...results.formats import written
+
+    sys.stdout.write(written(report, form, width=page_width(width), color=colored(), beside=beside))
+    if form == "text":
+        sys.stdout.write(after)
+    if form == "csv":  # which has no place for them
+        for word, meaning in report.marks.items():
+            print(f"{word}: {meaning}", file=sys.stderr)
