@@ -61,6 +61,8 @@ class Progress:
     replayed: int = 0
     gold_planned: int = 0
     gold_checked: int = 0
+    to_examine: int = 0
+    examined: int = 0
     stopped: Counter[str] = field(default_factory=Counter[str])
 
     def of(self, model: str) -> ModelProgress:

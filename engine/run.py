@@ -25,10 +25,11 @@ from .choices import resolved, resolved_auxiliary
 from .closing import Closing
 from .context import Door, UnitContext
 from .errors import RunError, Unfinished, Why
+from .examination import Examination
 from .executor import SqlExecutor
 from .garbage import seldom_collected
 from .gold import check_gold
-from .journal import Journal, JournalStopped
+from .journal import Journal, JournalStopped, Visitor
 from .ledger import Ledger
 from .limits.clock import loop_time
 from .lock import RunLock
@@ -104,9 +105,11 @@ async def execute(
     diverged).
     """
     await check_ways(spec, experiment.auxiliary, environ)
-    async with _open(spec, experiment, folder, environ, until) as (live, journal, executor, talk):
+    examination = Examination(experiment)
+    async with _open(spec, experiment, folder, environ, until, examination.visit) as (live, journal, executor, talk):
         observe(live)
         await live.closing.during(check_gold(tuple(experiment.references()), executor, live.progress))
+        examination.begin(live.progress)
         scheduler = Scheduler(experiment, journal, talk, live.progress, live.closing)
         windows = dict.fromkeys((model.name for model in spec.models), _window(spec.settings))
         try:
@@ -121,6 +124,7 @@ async def execute(
         finally:
             summary = summarise(live)
             with suppress(JournalStopped, OSError):  # a full disk takes nothing more: this part stays without its end
+                await examination.end(journal, complete=summary.state == "complete", closing=live.closing)
                 talk.end(summary)
                 await asyncio.shield(journal.durable())
     return summary
@@ -140,7 +144,12 @@ async def _check_databases(executor: SqlExecutor, journal: Journal) -> None:
 
 @asynccontextmanager
 async def _open(
-    spec: Spec, experiment: Experiment, folder: Path, environ: Mapping[str, str], until: Until | None
+    spec: Spec,
+    experiment: Experiment,
+    folder: Path,
+    environ: Mapping[str, str],
+    until: Until | None,
+    visit: Visitor,
 ) -> AsyncGenerator[tuple[Live, Journal, SqlExecutor, Dialogues]]:
     """Open everything a run stands on, in the order in which it can be refused; close it in reverse."""
     settings = spec.settings
@@ -152,7 +161,7 @@ async def _open(
         ledger = Ledger(budget)
         progress = Progress()
         left = OpenBatches(manifest.run)
-        visitors = [ledger.visit, left.visit]
+        visitors = [ledger.visit, left.visit, visit]
         journal = Journal.open(folder / "journal.jsonl", visitors=visitors, linger=progress.linger)
         stack.callback(journal.close)
         ledger.close()

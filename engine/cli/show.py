@@ -167,9 +167,14 @@ def _row(label: str, counts: ModelProgress, route: Route) -> tuple[str, ...]:
 
 
 def gold(live: Live) -> str:
-    """Return how far the check of the gold statements is, or nothing when it is over."""
-    checked, planned = live.progress.gold_checked, live.progress.gold_planned
-    return f"checking gold: {checked:,} of {planned:,} statements" if checked < planned else ""
+    """Return how far the check of the gold statements is, or, when nothing else is left, their examination."""
+    progress = live.progress
+    if progress.gold_checked < progress.gold_planned:
+        return f"checking gold: {progress.gold_checked:,} of {progress.gold_planned:,} statements"
+    over = all(model.done == model.planned for model in progress.models.values())
+    if over and progress.examined < progress.to_examine:
+        return f"examining gold: {progress.examined:,} of {progress.to_examine:,} statements"
+    return ""
 
 
 def longest_wait(live: Live) -> tuple[float, str] | None:

@@ -23,16 +23,18 @@ def errors(turns: Turns) -> Table:
     rows: list[list[Cell]] = []
     for model in turns.models:
         for condition in turns.plan.conditions:
-            part = turns.part(model, condition).rows
-            rows.append([model or "all", condition, len(part), *_counts(turns, part)])
+            part = turns.part(model, condition)
+            unscored = part.planned - len(part.rows)
+            rows.append([model or "all", condition, len(part.rows), *_counts(turns, part.rows), unscored])
     return Table(
         key="errors",
         title="Outcomes by category",
         source="EnterpriseMem-Bench, Table 5",
-        columns=("model", "condition", "scored", *(name.replace("_", " ") for name in CATEGORIES)),
+        columns=("model", "condition", "scored", *(name.replace("_", " ") for name in CATEGORIES), "unscored"),
         labels=2,
         rows=rows,
-        note="cut (at the token limit) and refused (by the provider) are outside the paper's six and count as wrong.",
+        note="cut (at the token limit) and refused (by the provider) are outside the paper's six and count as wrong. "
+        "unscored: a provider failed, or the run did not come so far.",
     )
 
 

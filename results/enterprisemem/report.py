@@ -35,13 +35,14 @@ def report(runs: Sequence[RunFolder]) -> Report:
     return Report(
         title=_title(turns),
         marks=dict(_marks(runs, sweep)),
-        facts=_facts(runs, turns),
+        facts={**_facts(runs, turns), "gold": sweep.gold.fact()},
         warnings=list(substitutions(sweep.models, sweep.returned)),
         tables=[
             *stating(tables(turns), "ex_by_condition", sweep.models),
             *_modes(sweep),
             models_table(sweep.models, sweep.returned),
             *_data(runs, turns),
+            *sweep.gold.tables(),
             cost(sweep.spent, "condition"),
         ],
         published=partial(read_published, PUBLISHED),

@@ -13,6 +13,7 @@ from ...datasets.enterprisemem.conditions import BY_NAME
 from ...datasets.enterprisemem.record import Plan, TurnRecord, read_record
 from ...engine.journal import Fields
 from ...engine.manifest import Difference
+from ..gold import Gold
 from ..reading import ModelIdentity, RunFolder, in_order, require_agreement
 from ..spending import Spent
 from .turns import Turns
@@ -31,6 +32,7 @@ class Sweep:
     turns: Turns
     spent: dict[Cell, Spent]
     returned: dict[str, Counter[str]]
+    gold: Gold
     simulated: frozenset[str] = frozenset()
     tainted: tuple[str, ...] = ()
 
@@ -54,7 +56,8 @@ def read_sweep(runs: Sequence[RunFolder]) -> Sweep:
     spent = {cell: Spent() for model in plan.models for c in plan.conditions if (cell := (model, c)) in cells}
     seen = _Seen(spent, {model.label: Counter[str]() for model in models})
     turns = Turns(plan, frozenset(cells), list(_read(runs, seen)))
-    return Sweep(models, turns, spent, seen.returned, frozenset(seen.simulated), tuple(sorted(seen.tainted)))
+    simulated, tainted = frozenset(seen.simulated), tuple(sorted(seen.tainted))
+    return Sweep(models, turns, spent, seen.returned, seen.gold, simulated, tainted)
 
 
 @dataclass(slots=True)
@@ -63,6 +66,7 @@ class _Seen:
 
     spent: dict[Cell, Spent]
     returned: dict[str, Counter[str]]
+    gold: Gold = field(default_factory=Gold)
     simulated: set[str] = field(default_factory=set[str])
     tainted: set[str] = field(default_factory=set[str])
 
@@ -75,13 +79,14 @@ class _Seen:
 
 
 def _read(runs: Sequence[RunFolder], seen: _Seen) -> Iterator[TurnRecord]:
-    """Yield the record of every scored turn; count the answers and note tainted databases on the way."""
+    """Yield the record of every scored turn; count the answers and note what is said of the data on the way."""
     homes: dict[str, tuple[RunFolder, Cell]] = {}
     for run in runs:
         cells = {f"{model}/{condition}/": (model, condition) for model, condition in _cells(run)}
         for line in run.lines():
             if line["k"] == "tainted":
                 seen.tainted.update(line["databases"])
+            seen.gold.visit(line)
             if line["k"] not in ("answer", "record"):
                 continue
             unit: str = line["u"]

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 
 from ...datasets.tide.record import ENDINGS
 from ...datasets.tide.samples import KINDS
 from ...datasets.tide.scoring import HEADLINE
+from ..gold import LISTED
 from ..table import Cell, Number, Table
-from .accuracy import SET_NAMES
+from .accuracy import BESIDE, SET_NAMES
 from .dialogues import Dialogues
 
 _STATUSES = ("syntax", "runtime", "denied", "timeout", "rows", "bytes", "memory")
@@ -35,6 +36,29 @@ def endings(dialogues: Dialogues) -> Table:
         labels=3,
         rows=rows,
         note="abstained, cut and refused: two answers in one turn were no action. A simulator error is not scored.",
+    )
+
+
+def disagreements(dialogues: Dialogues) -> Table:
+    """The stages of samples on which another comparison disagrees with the headline: how many queries, of how many."""
+    asked: Counter[tuple[str, int]] = Counter()
+    found: defaultdict[tuple[str, int], Counter[str]] = defaultdict(Counter)
+    for record in dialogues.records:
+        for query in record.queried:
+            place = (record.sample, query.stage + 1)
+            asked[place] += 1
+            right = query.agree.get(HEADLINE, False)
+            found[place].update(name for name in BESIDE if query.agree.get(name, False) != right)
+    return Table(
+        key="disagreements",
+        title=f"Queries on which a comparison disagrees with {HEADLINE}",
+        columns=("sample", "query", *BESIDE, "queries"),
+        labels=2,
+        excerpt=LISTED,
+        rows=[
+            [*place, *(found[place][name] for name in BESIDE), asked[place]] for place in sorted(asked) if found[place]
+        ],
+        note="How many of the queries, over all models and protocols, the two judge differently.",
     )
 
 

@@ -34,11 +34,12 @@ def report(runs: Sequence[RunFolder]) -> Report:
     return Report(
         title=_title(sweep.dialogues),
         marks=dict(_marks(runs, sweep)),
-        facts=_facts(runs),
+        facts={**_facts(runs), "gold": sweep.gold.fact()},
         warnings=list(substitutions(models, sweep.returned)),
         tables=[
             *stating(tables(sweep.dialogues), "dea", sweep.models),
             models_table(models, sweep.returned),
+            *sweep.gold.tables(),
             cost(sweep.spent, "protocol"),
         ],
         published=partial(read_published, PUBLISHED),
@@ -52,8 +53,8 @@ def tables(dialogues: Dialogues) -> Iterator[Table]:
     if any(kind != "drift" for _, _, kind in dialogues.cells):
         yield chain.identification(dialogues)
     for needs, table in _FULL:
-        if needs(planned):
-            yield table(dialogues)
+        if needs(planned) and (found := table(dialogues)).rows:
+            yield found
     yield outcomes.endings(dialogues)
     yield outcomes.queries(dialogues)
     yield chain.router(dialogues)
@@ -91,6 +92,7 @@ _FULL: Sequence[tuple[Callable[[set[Kind]], bool], Callable[[Dialogues], Table]]
     (_chains, chain.identification_by_verdict),
     (bool, breakdown.breakdown),
     (bool, accuracy.comparisons),
+    (bool, outcomes.disagreements),
 )
 """The tables of the f-protocol, each with what it needs of the sample sets that were planned."""
 

@@ -14,6 +14,7 @@ from ...datasets.tide.record import DialogueRecord, Plan, read_record
 from ...engine.journal import Fields
 from ...engine.ledger import key_of
 from ...engine.manifest import Difference
+from ..gold import Gold
 from ..reading import ModelIdentity, RunFolder, in_order, require_agreement
 from ..spending import Spent
 from .dialogues import Cell, Dialogues
@@ -36,6 +37,7 @@ class Sweep:
     dialogues: Dialogues
     spent: dict[Place, Spent]
     returned: dict[str, Counter[str]]
+    gold: Gold
     simulated: frozenset[str] = frozenset()
     tainted: tuple[str, ...] = ()
 
@@ -59,7 +61,8 @@ def read_sweep(runs: Sequence[RunFolder]) -> Sweep:
     cells = frozenset(cell for run in runs for cell in _cells(run))
     dialogues = Dialogues(plan, labels, cells, runs[0].identity["repeats"], records)
     spent, tainted = reading.in_plan_order(), tuple(sorted(reading.tainted))
-    return Sweep(models, auxiliary, dialogues, spent, reading.returned, frozenset(reading.simulated), tainted)
+    simulated = frozenset(reading.simulated)
+    return Sweep(models, auxiliary, dialogues, spent, reading.returned, reading.gold, simulated, tainted)
 
 
 def plan_of(run: RunFolder) -> Plan:
@@ -75,6 +78,7 @@ class _Reading:
     spent: dict[Place, Spent] = field(default_factory=dict[Place, Spent])
     returned: dict[str, Counter[str]] = field(init=False)
     asked: dict[Any, str] = field(default_factory=dict[Any, str])
+    gold: Gold = field(default_factory=Gold)
     simulated: set[str] = field(default_factory=set[str])
     tainted: set[str] = field(default_factory=set[str])
 
@@ -99,7 +103,7 @@ class _Reading:
                     case "tainted":
                         self.tainted.update(line["databases"])
                     case _:
-                        pass
+                        self.gold.visit(line)
 
     def in_plan_order(self) -> dict[Place, Spent]:
         """Return what was spent by label and protocol: sums of money are printed in that order."""

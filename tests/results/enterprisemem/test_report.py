@@ -192,6 +192,20 @@ class TestSeveralFolders:
             text(a, b, c)
 
 
+def test_the_quality_of_the_gold_is_what_the_run_found(tmp_path: Path, sweep: Sweep) -> None:
+    folder = write(tmp_path, sweep)
+    before = report([open_run(folder)])
+    assert before.facts["gold"] == "not examined yet: a run does it by its end"
+    finding = {"name": "NW-2:3", "database": "northwind", "found": ["order", "tie"]}
+    with Journal.open(folder / "journal.jsonl") as journal:
+        journal.append({"k": "gold", "examined": 20, "findings": [finding]})
+    after = report([open_run(folder)])
+    assert after.facts["gold"] == "20 statements examined, 1 with findings"
+    tables = {table.key: table.rows for table in after.tables}
+    assert [row[:3] for row in tables["gold_quality"]][-2:] == [["order", 1, Number(5)], ["tie", 1, Number(5)]]
+    assert tables["gold_findings"] == [["northwind", "NW-2:3", "order, tie"]]
+
+
 def test_a_run_without_a_scored_turn_is_refused(tmp_path: Path, sweep: Sweep) -> None:
     everything = sum(len(list(sweep.lines(unit))) for unit in sweep.units())
     with pytest.raises(ConfigurationError, match="no turn is scored yet"):

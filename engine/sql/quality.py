@@ -1,0 +1,143 @@
+"""What may be wrong with a trusted statement though it runs: findings that say how far its result can be relied on.
+
+    empty   it returns no row
+    null    it returns nothing but NULLs
+    slow    it takes more than `SLOW` steps of SQLite's machine, whatever the machine that it runs on
+    order   its result depends on the order in which SQLite visits rows, which SQL leaves open
+    tie     its LIMIT cuts between rows that its ORDER BY ranks the same
+
+`order` is found by trial: the statement runs once more with SQLite's `reverse_unordered_selects`, and gives another
+multiset of printed rows (sums of floats may differ in their last digits then). That pragma leaves rows alone that an
+ORDER BY ranks the same, so `tie` is found in the statement's tree: the row after the last one is fetched too, with the
+values that rank it.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, Final, Literal, TypeAlias
+
+from ..comparison import Digester
+from .bounds import GOLD_DEADLINE
+
+Finding: TypeAlias = Literal["empty", "null", "slow", "order", "tie"]
+FINDINGS: Final[tuple[Finding, ...]] = ("empty", "null", "slow", "order", "tie")
+
+SLOW: Final = 100_000_000
+"""Steps: about two seconds of one processor."""
+
+VERSION: Final = f"1:{sqlite3.sqlite_version}"
+"""Of what is found: raise the first number when the rules change."""
+
+_STRIDE: Final = 100_000
+
+
+class Abandoned(Exception):
+    """The examination was told to stop."""
+
+
+class Examiner:
+    """Connections of its own to the databases, on which trusted statements run. It belongs to one thread.
+
+    `stopped` is asked while statements run; `Abandoned` is raised when it says so.
+    """
+
+    def __init__(self, stopped: Callable[[], bool], deadline: float = GOLD_DEADLINE) -> None:
+        self._stopped = stopped
+        self._deadline = deadline
+        self._connections: dict[tuple[Path, bool], sqlite3.Connection] = {}
+
+    def findings(self, database: Path, sql: str) -> list[Finding]:
+        """Return what is to be said of `sql`, in the order of `FINDINGS`; a statement that fails has no findings."""
+        steps = _Steps(self._stopped, self._deadline)
+        try:
+            rows = self._run(database, sql, steps)
+        except sqlite3.OperationalError:
+            return ["slow"] if steps.late else []
+        found: set[Finding] = set()
+        if not rows:
+            found.add("empty")
+        elif all(value is None for row in rows for value in row):
+            found.add("null")
+        if steps.count > SLOW:
+            found.add("slow")
+        if self._depends_on_order(database, sql, rows):
+            found.add("order")
+        if self._cuts_a_tie(database, sql):
+            found.add("tie")
+        return [finding for finding in FINDINGS if finding in found]
+
+    def close(self) -> None:
+        """Close the connections."""
+        for connection in self._connections.values():
+            connection.close()
+
+    def _depends_on_order(self, database: Path, sql: str, rows: Sequence[tuple[Any, ...]]) -> bool:
+        steps = _Steps(self._stopped, self._deadline)
+        try:
+            other = self._run(database, sql, steps, reverse=True)
+        except sqlite3.OperationalError:
+            return False
+        return _digest(rows) != _digest(other)
+
+    def _cuts_a_tie(self, database: Path, sql: str) -> bool:
+        from .limited import one_more
+
+        more = one_more(sql)
+        if more is None:
+            return False
+        try:
+            rows = self._run(database, more.sql, _Steps(self._stopped, self._deadline))
+        except sqlite3.OperationalError:
+            return False
+        if len(rows) <= more.limit:
+            return False
+        last, next_one = ([row[place] for place in more.keys] for row in rows[more.limit - 1 : more.limit + 1])
+        return last == next_one
+
+    def _run(self, database: Path, sql: str, steps: _Steps, *, reverse: bool = False) -> list[tuple[Any, ...]]:
+        connection = self._connection(database, reverse)
+        connection.set_progress_handler(steps, _STRIDE)
+        try:
+            return connection.execute(sql).fetchall()
+        finally:
+            connection.set_progress_handler(None, 0)
+            if steps.stopped:
+                raise Abandoned
+
+    def _connection(self, database: Path, reverse: bool) -> sqlite3.Connection:
+        key = (database, reverse)
+        if key not in self._connections:
+            uri = f"{database.absolute().as_uri()}?mode=ro&immutable=1"
+            connection = sqlite3.connect(uri, uri=True, check_same_thread=False)
+            connection.execute(f"PRAGMA reverse_unordered_selects = {int(reverse)}")
+            connection.execute("PRAGMA query_only = 1")
+            self._connections[key] = connection
+        return self._connections[key]
+
+
+class _Steps:
+    """A progress handler that counts, and ends a statement that takes too long or is no longer wanted."""
+
+    def __init__(self, stopped: Callable[[], bool], deadline: float) -> None:
+        self.count = 0
+        self.late = False
+        self.stopped = False
+        self._asked = stopped
+        self._until = time.monotonic() + deadline
+
+    def __call__(self) -> bool:
+        self.count += _STRIDE
+        self.stopped = self._asked()
+        self.late = time.monotonic() > self._until
+        return self.stopped or self.late
+
+
+def _digest(rows: Sequence[tuple[Any, ...]]) -> str:
+    digester = Digester()
+    for row in rows:
+        digester.add(row)
+    return digester.digests()["strict"]
