@@ -63,7 +63,7 @@ class UnitContext:
     def random(self) -> Random:
         """See `engine.unit.Context.random`; made when it is asked for, since few dialogues do."""
         if self._random is None:
-            self._random = Random(_seed(self._door.seed, self.unit.key, self._branch))
+            self._random = Random(unit_seed(self._door.seed, self.unit.key, self._branch))
         return self._random
 
     async def ask(self, model: str, messages: Sequence[Message], **options: Json) -> Answer:
@@ -148,5 +148,6 @@ class _Steps:
             self._poison = error
 
 
-def _seed(seed: int, unit: str, branch: str) -> int:
+def unit_seed(seed: int, unit: str, branch: str) -> int:
+    """Return the seed of a dialogue's own random numbers: a stable hash of the run's and its place."""
     return int.from_bytes(hashlib.blake2b(f"{seed}\0{unit}\0{branch}".encode(), digest_size=8).digest(), "big")

@@ -24,6 +24,15 @@ class RunError(Exception):
     """A run cannot go on; the message says what to do."""
 
 
+def first_of(group: BaseExceptionGroup[RunError]) -> RunError:
+    """Return the first error of a group of groups."""
+    error: BaseException = group
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    assert isinstance(error, RunError)
+    return error
+
+
 class Diverged(RunError):
     """The journal holds another question at this place: prompt, data or code changed since it was asked."""
 

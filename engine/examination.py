@@ -43,6 +43,13 @@ class Examination:
         if not self._known:
             self._work = asyncio.ensure_future(asyncio.to_thread(self._examine, progress))
 
+    async def line(self) -> Line:
+        """Begin if need be, wait for it, and return what was found as a line of a journal."""
+        if self._work is None:
+            self.begin(Progress())
+        assert self._work is not None
+        return await self._work
+
     async def end(self, journal: Journal, *, complete: bool, closing: Closing) -> None:
         """Wait for it if the run is complete, and put what was found on record; else end it as soon as may be."""
         if self._work is None:

@@ -24,7 +24,7 @@ from .calls import Calls
 from .choices import resolved, resolved_auxiliary
 from .closing import Closing
 from .context import Door, UnitContext
-from .errors import RunError, Unfinished, Why
+from .errors import RunError, Unfinished, Why, first_of
 from .examination import Examination
 from .executor import SqlExecutor
 from .garbage import seldom_collected
@@ -117,10 +117,10 @@ async def execute(
             await journal.durable()
             await _check_databases(executor, journal)
         except* JournalStopped as group:
-            live.closing.begin(Unfinished("disk", str(_first(group))))
+            live.closing.begin(Unfinished("disk", str(first_of(group))))
         except* RunError as group:
-            live.broken = str(_first(group))
-            raise _first(group) from None
+            live.broken = str(first_of(group))
+            raise first_of(group) from None
         finally:
             summary = summarise(live)
             with suppress(JournalStopped, OSError):  # a full disk takes nothing more: this part stays without its end
@@ -302,11 +302,3 @@ def _plan(spec: Spec, experiment: Experiment, progress: Progress, journal: Journ
 def _window(settings: Settings) -> int:
     """Return how many dialogues of a model are live at once: in lock-step, all of them."""
     return max(settings.concurrency, LOCK_STEP) if settings.batch else settings.concurrency
-
-
-def _first(group: BaseExceptionGroup[RunError]) -> RunError:
-    error: BaseException = group
-    while isinstance(error, BaseExceptionGroup):
-        error = error.exceptions[0]
-    assert isinstance(error, RunError)
-    return error

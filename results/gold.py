@@ -37,7 +37,7 @@ class Gold:
     def fact(self) -> str:
         """Return in words how far it is."""
         if not self.examined:
-            return "not examined yet: a run does it by its end"
+            return "not examined yet: a run does it by its end, and so does `turntide rescore`"
         return f"{self.examined:,} statements examined, {len(self.findings):,} with findings"
 
     def tables(self) -> Iterator[Table]:

@@ -13,6 +13,7 @@ import msgspec
 from ..adapters.base import ConfigurationError, Json
 from ..engine.journal import Fields, canonical, scan
 from ..engine.manifest import FORMAT, Difference, Manifest, differences
+from ..engine.scorings import Scoring, merged, numbers, outdated
 
 JOURNAL = "journal.jsonl"
 _SHOWN = 5
@@ -33,10 +34,11 @@ class ModelIdentity(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class RunFolder:
-    """A run: what was asked, frozen, and the journal of what came."""
+    """A run: what was asked, frozen, and the journal of what came; `scoring` is one that came after the run's own."""
 
     folder: Path
     manifest: Manifest
+    scoring: Scoring | None = None
 
     @property
     def identity(self) -> dict[str, Any]:
@@ -56,8 +58,13 @@ class RunFolder:
     def lines(self) -> Iterator[Fields]:
         """Yield the journal's lines, in the order in which they were written; none when it is not there yet.
 
-        Another process may be writing it: a line that is not whole yet is left alone. Raises DamagedJournal.
+        Those that a later scoring replaces are its own, at the end. Another process may be writing the journal: a line
+        that is not whole yet is left alone. Raises DamagedJournal.
         """
+        return merged(self.journal(), self.scoring) if self.scoring else self.journal()
+
+    def journal(self) -> Iterator[Fields]:
+        """Yield the journal's lines as the run wrote them."""
         journal = self.folder / JOURNAL
         return scan(journal) if journal.exists() else iter(())
 
@@ -72,8 +79,11 @@ def simulated_mark(models: Sequence[ModelIdentity], answered: Container[str]) ->
     return {"SIMULATED": f"{which} answered by rules; the numbers say nothing about real models"}
 
 
-def open_run(folder: Path) -> RunFolder:
-    """Return the run in `folder`; raises ConfigurationError when there is none."""
+def open_run(folder: Path, scoring: int | None = None) -> RunFolder:
+    """Return the run in `folder`, as scoring number `scoring` has it (0: the run's own; None: the newest).
+
+    Raises ConfigurationError when there is no run, RunError when there is no such scoring.
+    """
     if not folder.is_dir():
         raise ConfigurationError(f"there is no folder {folder}. `turntide run` says where it put its run.")
     manifest = Manifest.load(folder)
@@ -81,7 +91,28 @@ def open_run(folder: Path) -> RunFolder:
         raise ConfigurationError(
             f"{folder} has format {found!r}, and this turntide reads {FORMAT}: use the one that ran it."
         )
-    return RunFolder(folder, manifest)
+    number = max(numbers(folder), default=0) if scoring is None else scoring
+    return RunFolder(folder, manifest, Scoring(folder, number) if number else None)
+
+
+def scoring_facts(runs: Sequence[RunFolder]) -> dict[str, Json]:
+    """Return what reports say of scorings that came after the runs' own: nothing when there is none."""
+    said: list[Json] = []
+    for run in runs:
+        if scoring := run.scoring:
+            differs: list[str] = scoring.header["differs"]
+            said.append(f"number {scoring.number} of `rescore`, data {'; '.join(differs) or 'as in the run'}")
+    return {"scoring": said} if said else {}
+
+
+def scoring_warnings(runs: Sequence[RunFolder]) -> Iterator[str]:
+    """Yield a warning for every run that went on after it was scored again."""
+    for run in runs:
+        if run.scoring and (late := outdated(run.journal(), run.scoring)):
+            yield (
+                f"{late:,} records are newer than scoring {run.scoring.number} and stand as the run scored them: "
+                "`turntide rescore` scores all alike"
+            )
 
 
 def in_order(runs: Sequence[RunFolder]) -> list[RunFolder]:

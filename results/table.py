@@ -118,7 +118,9 @@ class Number:
     high: float | None = None
 
     def shown(self) -> Shown:
-        """Return `23.10`, or `+0.00`, and `[0.31, 45.89]`."""
+        """Return `23.10`, or `+0.00`, and `[0.31, 45.89]`; of an amount too small to be shown `<0.01`."""
+        if not self.signed and 0 < self.value < 0.5 * 10**-self.digits:
+            return Shown(f"<{10**-self.digits:.{self.digits}f}")
         if self.low is None or self.high is None:
             return Shown(self._text(self.value))
         return Shown(self._text(self.value), f"[{self._text(self.low)}, {self._text(self.high)}]")

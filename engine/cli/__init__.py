@@ -36,6 +36,8 @@ COMMANDS: Final[dict[str, Command]] = {
     "probe": Command("probe", "one tiny call that checks key, base URL, model, options, limits and price"),
     "status": Command("status", "how far a run is, from another terminal or afterwards"),
     "report": Command("report", "tables of one or more runs"),
+    "compare": Command("compare", "paired differences between runs, models or conditions"),
+    "rescore": Command("rescore", "score a run again from its answers, without a call"),
     "data": Command("data", "build, list and check databases and benchmarks"),
     "sql": Command("sql", "one statement under the sweep's guards, compared with a gold one"),
     "models": Command("models", "install a small model"),

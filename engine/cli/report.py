@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, cast
 
 from ...adapters.base import ConfigurationError
 from .. import registry
+from .arguments import at_least
 from .output import add_output, colored, page_width, put
 from .working import Working
 
@@ -37,6 +38,9 @@ def add_parser(commands: Subparsers, words: Sequence[str]) -> None:
     parser.add_argument(
         "--operations", action="store_true", help="add how the runs went: sends, retries, latency, money"
     )
+    parser.add_argument(
+        "--scoring", type=at_least(0), metavar="N", help="as scoring N of `rescore` has it; 0: the run's own"
+    )
     parser.add_argument("--with-published", action="store_true", help="add the papers' own values beside ours")
     add_output(parser)
     parser.set_defaults(run=run)
@@ -46,7 +50,7 @@ def run(args: argparse.Namespace) -> int:
     """Print the report. Raises ConfigurationError when there is none, RunError when a journal is damaged."""
     from ...results.reading import open_run
 
-    runs = [open_run(folder) for folder in args.folders]
+    runs = [open_run(folder, args.scoring) for folder in args.folders]
     with Working("reading journals and computing tables"):
         report = reporter_of(runs)(runs)
         operations = _operations(runs) if args.operations else {}
@@ -76,16 +80,22 @@ def _say_why(runs: Sequence[RunFolder]) -> None:
             print(printable(f"{run.folder}: {line}"), file=sys.stderr)
 
 
-def reporter_of(runs: Sequence[RunFolder]) -> Reporter:
-    """Return the reporter of the benchmark that all these are runs of."""
+def benchmark_of(runs: Sequence[RunFolder]) -> str:
+    """Return the name of the benchmark that all these are runs of."""
     benchmarks = sorted({run.identity["benchmark"] for run in runs})
     if len(benchmarks) > 1:
         raise ConfigurationError(
             f"these are runs of different benchmarks ({', '.join(benchmarks)}): report them apart."
         )
-    reporter = registry.load("reports", benchmarks[0])
+    return benchmarks[0]
+
+
+def reporter_of(runs: Sequence[RunFolder]) -> Reporter:
+    """Return the reporter of the benchmark that all these are runs of."""
+    name = benchmark_of(runs)
+    reporter = registry.load("reports", name)
     if not callable(reporter):
-        raise ConfigurationError(f"the report {benchmarks[0]!r} is installed but is no function (results/report.py)")
+        raise ConfigurationError(f"the report {name!r} is installed but is no function (results/report.py)")
     return cast("Reporter", reporter)
 
 

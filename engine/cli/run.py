@@ -47,7 +47,7 @@ def add_parser(commands: Subparsers, words: Sequence[str]) -> None:
     parser.add_argument("--out", metavar="DIR", help="the run's folder (default runs/NAME, named by its identity)")
     parser.add_argument("--dry-run", action="store_true", help="print calls, tokens, cost and time; send nothing")
     if name := _named(words):
-        _benchmark(name).add_arguments(parser.add_argument_group(f"options of {name}"))
+        benchmark_named(name).add_arguments(parser.add_argument_group(f"options of {name}"))
     parser.set_defaults(run=run)
 
 
@@ -122,7 +122,7 @@ def specification(args: argparse.Namespace) -> Spec:
                 model["options"][option] = getattr(args, option)
     base |= {name: value for name in ("repeats", "seed", "limit", "out") if (value := getattr(args, name)) is not None}
     base["settings"] |= given_settings(args)
-    base["options"] |= _given_options(args, base["benchmark"])
+    base["options"] |= given_options(args, base["benchmark"])
     return resolved(checked(base, Spec, target))
 
 
@@ -137,14 +137,16 @@ def given_settings(args: argparse.Namespace) -> dict[str, Any]:
     return {name: value for name in _SETTINGS if (value := getattr(args, name, None)) is not None}
 
 
-def _given_options(args: argparse.Namespace, name: str) -> dict[str, Any]:
+def given_options(args: argparse.Namespace, name: str) -> dict[str, Any]:
+    """Return the options of the benchmark that the command line sets."""
     own = argparse.ArgumentParser(add_help=False)
-    _benchmark(name).add_arguments(own)
+    benchmark_named(name).add_arguments(own)
     dests = [action.dest for action in own._actions]  # pyright: ignore[reportPrivateUsage]
     return {dest: value for dest in dests if (value := getattr(args, dest, None)) not in (None, [])}
 
 
-def _benchmark(name: str) -> Benchmark:
+def benchmark_named(name: str) -> Benchmark:
+    """Return an installed benchmark; raises ConfigurationError when there is none of that name."""
     benchmark = registry.load("benchmarks", name)
     if not isinstance(benchmark, Benchmark):
         raise ConfigurationError(f"the benchmark {name!r} does not have the form of one (engine/benchmark.py)")

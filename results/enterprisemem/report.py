@@ -11,7 +11,7 @@ from ...adapters.base import ConfigurationError, Json
 from ...datasets.enterprisemem.sessions import DATABASES
 from ..configurations import models_table, stating, substitutions
 from ..published import read_published
-from ..reading import RunFolder, simulated_mark
+from ..reading import RunFolder, scoring_facts, scoring_warnings, simulated_mark
 from ..report import Report
 from ..spending import cost
 from ..table import Table
@@ -34,9 +34,9 @@ def report(runs: Sequence[RunFolder]) -> Report:
         raise ConfigurationError(f"no turn is scored yet in {folders}. `turntide status` says how far it is.")
     return Report(
         title=_title(turns),
-        marks=dict(_marks(runs, sweep)),
-        facts={**_facts(runs, turns), "gold": sweep.gold.fact()},
-        warnings=list(substitutions(sweep.models, sweep.returned)),
+        marks=dict(marks_of(runs, sweep)),
+        facts={**_facts(runs, turns), "gold": sweep.gold.fact(), **scoring_facts(runs)},
+        warnings=[*substitutions(sweep.models, sweep.returned), *scoring_warnings(runs)],
         tables=[
             *stating(tables(turns), "ex_by_condition", sweep.models),
             *_modes(sweep),
@@ -90,7 +90,8 @@ def _title(turns: Turns) -> str:
     return "EnterpriseMem-Bench: " + " × ".join(f"{size:,} {noun}{'s' * (size != 1)}" for size, noun in sizes)
 
 
-def _marks(runs: Sequence[RunFolder], sweep: Sweep) -> Iterator[tuple[str, str]]:
+def marks_of(runs: Sequence[RunFolder], sweep: Sweep) -> Iterator[tuple[str, str]]:
+    """Yield what no reader may miss, each by its word."""
     yield from simulated_mark(sweep.models, sweep.simulated).items()
     synthetic = [name for name, database in _databases(runs[0]).items() if database["synthetic"]]
     if synthetic:

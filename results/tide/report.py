@@ -9,7 +9,7 @@ from ...adapters.base import ConfigurationError, Json
 from ...datasets.tide.samples import KINDS, Kind
 from ..configurations import models_table, stating, substitutions
 from ..published import read_published
-from ..reading import RunFolder, simulated_mark
+from ..reading import RunFolder, scoring_facts, scoring_warnings, simulated_mark
 from ..report import Report
 from ..spending import cost
 from ..table import Table
@@ -33,9 +33,9 @@ def report(runs: Sequence[RunFolder]) -> Report:
     models = (*sweep.models, *sweep.auxiliary)
     return Report(
         title=_title(sweep.dialogues),
-        marks=dict(_marks(runs, sweep)),
-        facts={**_facts(runs), "gold": sweep.gold.fact()},
-        warnings=list(substitutions(models, sweep.returned)),
+        marks=dict(marks_of(runs, sweep)),
+        facts={**_facts(runs), "gold": sweep.gold.fact(), **scoring_facts(runs)},
+        warnings=[*substitutions(models, sweep.returned), *scoring_warnings(runs)],
         tables=[
             *stating(tables(sweep.dialogues), "dea", sweep.models),
             models_table(models, sweep.returned),
@@ -106,7 +106,8 @@ def _title(dialogues: Dialogues) -> str:
     )
 
 
-def _marks(runs: Sequence[RunFolder], sweep: Sweep) -> Iterator[tuple[str, str]]:
+def marks_of(runs: Sequence[RunFolder], sweep: Sweep) -> Iterator[tuple[str, str]]:
+    """Yield what no reader may miss, each by its word."""
     yield from simulated_mark([*sweep.models, *sweep.auxiliary], sweep.simulated).items()
     if not sweep.auxiliary:
         yield "RULES", "the user is played by rules, not by a language model; routing may differ from the paper's"

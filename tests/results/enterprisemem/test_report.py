@@ -195,7 +195,7 @@ class TestSeveralFolders:
 def test_the_quality_of_the_gold_is_what_the_run_found(tmp_path: Path, sweep: Sweep) -> None:
     folder = write(tmp_path, sweep)
     before = report([open_run(folder)])
-    assert before.facts["gold"] == "not examined yet: a run does it by its end"
+    assert before.facts["gold"] == "not examined yet: a run does it by its end, and so does `turntide rescore`"
     finding = {"name": "NW-2:3", "database": "northwind", "found": ["order", "tie"]}
     with Journal.open(folder / "journal.jsonl") as journal:
         journal.append({"k": "gold", "examined": 20, "findings": [finding]})

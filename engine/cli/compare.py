@@ -1,0 +1,121 @@
+"""`turntide compare`: paired differences between runs, or between the models or conditions of one."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, cast
+
+from ...adapters.base import ConfigurationError
+from .. import registry
+from .arguments import not_negative
+from .output import add_output, put
+
+if TYPE_CHECKING:
+    from ...results.compare import Judged
+    from ...results.contrasts import By, Contrast, Side
+    from ...results.measures import Measurer, Measures
+    from ...results.reading import RunFolder
+    from ..benchmark import Subparsers
+
+WORSE: Final = 5
+INCOMPLETE: Final = 3
+
+
+def add_parser(commands: Subparsers, words: Sequence[str]) -> None:
+    """Add `compare`."""
+    parser = commands.add_parser(
+        "compare",
+        help="paired differences between runs, models or conditions",
+        description=(
+            "Compare runs with the first, or, of one run, its models or conditions with the first of them: observation "
+            "by observation, with tests that are corrected for their number, what flipped, and what a point costs."
+        ),
+    )
+    parser.add_argument(
+        "folders", nargs="+", type=Path, metavar="DIR", help="a run's folder; the first is the baseline"
+    )
+    parser.add_argument(
+        "--by", choices=("run", "model", "part"), help="what to compare; part: conditions, or protocols and sets"
+    )
+    parser.add_argument("--baseline", metavar="NAME", help="what to compare with (default: the first)")
+    parser.add_argument("--metric", dest="metrics", action="append", metavar="NAME", help="default: the headline")
+    parser.add_argument(
+        "--fail-if-worse",
+        nargs="?",
+        type=not_negative,
+        const=0.0,
+        metavar="POINTS",
+        help="exit with 5 when a difference is below -POINTS (default 0) with p at most 0.05, with 3 when pairs are "
+        "missing",
+    )
+    parser.add_argument("--table", dest="tables", action="append", metavar="KEY", help="only this table, in full")
+    add_output(parser)
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print the comparison; return 0, or with `--fail-if-worse` 5 for worse and 3 for incomplete."""
+    from ...results.compare import comparison, judged
+    from ...results.reading import open_run
+    from .report import only
+
+    runs = [open_run(folder) for folder in args.folders]
+    sides, measured = _sides(runs, args.by)
+    metrics = _metrics(measured, args.metrics)
+    found = judged(_contrasts(sides, args.baseline), metrics)
+    marks = {word: meaning for measures in measured for word, meaning in measures.marks.items()}
+    put(only(comparison(found, marks), args.tables), args)
+    return 0 if args.fail_if_worse is None else _verdict(found, args.fail_if_worse)
+
+
+def _sides(runs: Sequence[RunFolder], by: By | None) -> tuple[list[Side], list[Measures]]:
+    """Return the sides by what the user chose, or by what there is: runs, else models, else parts."""
+    from ...results.contrasts import sides_of_runs, sides_within
+
+    measurer = measurer_of(runs)
+    if by == "run" or (by is None and len(runs) > 1):
+        each = [(str(run.folder), measurer([run])) for run in runs]
+        return sides_of_runs(each), [measures for _, measures in each]
+    measures = measurer(runs)
+    return sides_within(measures, by or ("model" if len(measures.models) > 1 else "part")), [measures]
+
+
+def _contrasts(sides: Sequence[Side], baseline: str | None) -> list[Contrast]:
+    from ...results.contrasts import contrasts
+
+    return contrasts(sides, baseline)
+
+
+def _metrics(measured: Sequence[Measures], asked: Sequence[str] | None) -> list[str]:
+    known = measured[0].metrics
+    if unknown := [metric for metric in asked or () if metric not in known]:
+        raise ConfigurationError(f"there is no metric {unknown[0]!r}; there are {', '.join(known)}.")
+    return list(asked or known[:1])
+
+
+def measurer_of(runs: Sequence[RunFolder]) -> Measurer:
+    """Return the measurer of the benchmark that all these are runs of."""
+    from .report import benchmark_of
+
+    name = benchmark_of(runs)
+    measurer = registry.load("measures", name)
+    if not callable(measurer):
+        raise ConfigurationError(f"the measures of {name!r} are installed but are no function (results/measures.py)")
+    return cast("Measurer", measurer)
+
+
+def _verdict(found: Sequence[Judged], points: float) -> int:
+    """Say on stderr what is worse, or missing, and return the exit code."""
+    worse = [each for each in found if each.worse(points)]
+    for each in worse:
+        shown = each.difference.shown().text()
+        print(f"worse: {each.contrast.other}, {each.metric} {each.contrast.name}: {shown} points", file=sys.stderr)
+    if worse:
+        return WORSE
+    if missing := sum(not each.complete for each in found):
+        print(f"incomplete: {missing:,} comparisons lack pairs; nothing else is worse", file=sys.stderr)
+        return INCOMPLETE
+    return 0

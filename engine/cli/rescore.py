@@ -1,0 +1,130 @@
+"""`turntide rescore`: metrics and comparisons again from a run's answers, without a call."""
+
+from __future__ import annotations
+
+import argparse
+import sqlite3
+from collections.abc import Sequence
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ...adapters.base import Json
+from .. import comparison, registry
+from ..answers import Answers
+from ..manifest import NAME, differences
+from ..scorings import Draft
+from .arguments import positive
+from .launch import benchmark_of, run_loop
+from .output import add_output, put
+from .run import benchmark_named, given_options
+
+if TYPE_CHECKING:
+    from ...results.reading import RunFolder
+    from ..benchmark import Subparsers
+    from ..ledger import Line
+    from ..spec import Spec
+
+
+def add_parser(commands: Subparsers, words: Sequence[str]) -> None:
+    """Add `rescore`; the options of the benchmark whose run `words` name are among its own."""
+    parser = commands.add_parser(
+        "rescore",
+        help="score a run again from its answers, without a call",
+        description=(
+            "Execute every statement of a run again, gold too, and make its records anew: after the comparisons, the "
+            "taxonomy or the data changed. The run keeps its own scoring; reports read the newest."
+        ),
+    )
+    parser.add_argument("folder", type=Path, metavar="DIR", help="the run's folder")
+    parser.add_argument(
+        "--sql-timeout", type=positive, metavar="S", help="seconds for one predicted query (as in the run)"
+    )
+    parser.add_argument("--table", dest="tables", action="append", metavar="KEY", help="only this table, in full")
+    add_output(parser)
+    if benchmark := _benchmark_of(words):
+        group = parser.add_argument_group(f"options of {benchmark}, in place of the run's own (for repaired data)")
+        benchmark_named(benchmark).add_arguments(group)
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Score again and print what changed."""
+    from ...results.reading import open_run
+    from ...results.rescored import rescored
+    from .compare import measurer_of
+    from .report import only
+
+    old = open_run(args.folder)
+    header, number = run_loop(_rescore(old, args))
+    new = open_run(args.folder, number)
+    measurer = measurer_of([new])
+    facts: dict[str, Json] = {
+        "scored": f"{header['records']:,} records of {header['units']:,} dialogues, without a call",
+        "before": f"scoring {old.scoring.number}" if old.scoring else "the run's own scoring",
+        "data": header["differs"] or "as in the run",
+    }
+    put(
+        only(rescored(f"Scoring {number} of {args.folder}", facts, measurer([old]), measurer([new])), args.tables), args
+    )
+    return 0
+
+
+async def _rescore(run: RunFolder, args: argparse.Namespace) -> tuple[dict[str, Any], int]:
+    """Write the new scoring; return its header and its number."""
+    from ...results.reading import JOURNAL
+    from ..examination import Examination
+    from ..executor import SqlExecutor
+    from ..gold import check_gold
+    from ..progress import Progress
+    from ..rescoring import rescore
+
+    spec = _spec(run, args)
+    answers = Answers(run.folder / JOURNAL)
+    async with (
+        benchmark_of(spec).open(spec.options, seed=spec.seed, limit=spec.limit) as experiment,
+        SqlExecutor(experiment.databases, timeout=spec.settings.sql_timeout) as executor,
+    ):
+        await check_gold(tuple(experiment.references()), executor, Progress())
+        with Draft(run.folder) as draft:
+            records = 0
+
+            def keep(line: Line) -> None:
+                nonlocal records
+                records += line["k"] == "record"
+                draft.add(line)
+
+            labels = [model.label for model in run.models]
+            units = await rescore(experiment, labels, spec.repeats, spec.seed, answers, executor, keep)
+            draft.add(await Examination(experiment).line())
+            header = _header(run, experiment.identity()) | {"units": units, "records": records}
+            return header, draft.finish(header)
+
+
+def _spec(run: RunFolder, args: argparse.Namespace) -> Spec:
+    """Return what the run was asked for, over the data that the command line names."""
+    from ..spec import Spec, checked
+
+    asked: dict[str, Any] = run.manifest.settings["spec"]
+    options = {**asked.get("options", {}), **given_options(args, run.identity["benchmark"])}
+    settings = {**asked.get("settings", {}), **({"sql_timeout": args.sql_timeout} if args.sql_timeout else {})}
+    return checked({**asked, "options": options, "settings": settings}, Spec, f"{run.folder}: the run's own settings")
+
+
+def _header(run: RunFolder, experiment: dict[str, Json]) -> dict[str, Any]:
+    differs = [str(each) for each in differences(run.identity["experiment"], experiment, "experiment")]
+    return {
+        "turntide": version("turntide"),
+        "comparison": comparison.VERSION,
+        "sqlite": sqlite3.sqlite_version,
+        "differs": list[Json](differs),
+    }
+
+
+def _benchmark_of(words: Sequence[str]) -> str:
+    """Return the benchmark of the run whose folder is among the words; nothing when none is."""
+    from ...results.reading import open_run
+
+    folder = next((Path(word) for word in words if (Path(word) / NAME).is_file()), None)
+    name = open_run(folder, 0).identity["benchmark"] if folder else ""
+    return name if name in registry.names("benchmarks") else ""

@@ -1,0 +1,114 @@
+"""Two sets of observations side by side, observation by observation: what both must share is decided here."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from typing import Literal, TypeAlias
+
+from ..adapters.base import ConfigurationError
+from .measures import Measures, Observation
+
+By: TypeAlias = Literal["run", "model", "part"]
+Group: TypeAlias = "tuple[str, str]"
+"""What a comparison is apart for: a model and a part; empty where that is what differs."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Side:
+    """One of the things that are compared: a name, its observations by group and item, and the plan of each group."""
+
+    name: str
+    observations: dict[Group, dict[str, Observation]]
+    planned: dict[Group, dict[str, int]]
+    usd: dict[str, Decimal | None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Contrast:
+    """The pairs of one group: the baseline's observation first. `planned` counts them by metric."""
+
+    baseline: str
+    other: str
+    group: Group
+    pairs: list[tuple[Observation, Observation]]
+    planned: dict[str, int]
+    cost: tuple[Decimal | None, Decimal | None]
+    """What the dialogues of the pairs cost on either side, in USD."""
+
+    @property
+    def name(self) -> str:
+        """What it is a comparison for, in words."""
+        return " ".join(filter(None, self.group)) or "all"
+
+
+def sides_of_runs(runs: Sequence[tuple[str, Measures]]) -> list[Side]:
+    """Return one side per run. Where every run has a single model, or a single part, its name does not matter."""
+    one_model = all(len(measures.models) == 1 for _, measures in runs)
+    one_part = all(len(measures.parts) == 1 for _, measures in runs)
+    return [_side(name, measures, model=not one_model, part=not one_part) for name, measures in runs]
+
+
+def sides_within(measures: Measures, by: By) -> list[Side]:
+    """Return one side per model, or per part, of what was run."""
+    names = measures.models if by == "model" else measures.parts
+    sides: list[Side] = []
+    for name in names:
+        own = [each for each in measures.observations if (each.model if by == "model" else each.part) == name]
+        planned = {k: n for k, n in measures.planned.items() if k[by == "part"] == name}
+        part = replace(measures, observations=own, planned=Counter(planned))
+        sides.append(_side(name, part, model=by != "model", part=by != "part"))
+    return sides
+
+
+def contrasts(sides: Sequence[Side], baseline: str | None = None) -> list[Contrast]:
+    """Return the baseline (the first side, unless named) against each other side, group by group.
+
+    Raises ConfigurationError when there is nothing to pair.
+    """
+    names = [side.name for side in sides]
+    if len(sides) < 2:
+        raise ConfigurationError(f"there is nothing to compare {', '.join(names) or 'it'} with: name another side.")
+    if baseline is not None and baseline not in names:
+        raise ConfigurationError(f"there is no {baseline!r} to compare with; there are {', '.join(names)}.")
+    first = next(side for side in sides if baseline in (None, side.name))
+    found = [each for other in sides if other is not first for each in _between(first, other)]
+    if not any(contrast.pairs for contrast in found):
+        raise ConfigurationError(
+            f"{', '.join(names)} have no scored observation in common: compare runs of one benchmark on the same data, "
+            "with the same models or conditions."
+        )
+    return found
+
+
+def _side(name: str, measures: Measures, *, model: bool, part: bool) -> Side:
+    observations: defaultdict[Group, dict[str, Observation]] = defaultdict(dict)
+    planned: defaultdict[Group, dict[str, int]] = defaultdict(dict)
+    for each in measures.observations:
+        observations[each.model if model else "", each.part if part else ""][each.item] = each
+    for (label, kind, metric), count in measures.planned.items():
+        planned[label if model else "", kind if part else ""][metric] = count
+    return Side(name=name, observations=dict(observations), planned=dict(planned), usd=dict(measures.usd))
+
+
+def _between(baseline: Side, other: Side) -> Iterator[Contrast]:
+    for group in (group for group in baseline.planned if group in other.planned):
+        ours, theirs = (side.observations.get(group, {}) for side in (baseline, other))
+        pairs = [(one, theirs[item]) for item, one in ours.items() if item in theirs]
+        metrics = [metric for metric in baseline.planned[group] if metric in other.planned[group]]
+        yield Contrast(
+            baseline=baseline.name,
+            other=other.name,
+            group=group,
+            pairs=pairs,
+            planned={m: min(baseline.planned[group][m], other.planned[group][m]) for m in metrics},
+            cost=(_cost(baseline, (a for a, _ in pairs)), _cost(other, (b for _, b in pairs))),
+        )
+
+
+def _cost(side: Side, observations: Iterable[Observation]) -> Decimal | None:
+    """Return what the dialogues that these observations come from cost; None when one has no known price."""
+    costs = [side.usd.get(unit) for unit in dict.fromkeys(each.unit for each in observations)]
+    return None if None in costs else sum((cost for cost in costs if cost is not None), Decimal(0))

@@ -1,0 +1,70 @@
+"""TIDE-Bench's observations: one per dialogue, with the metrics that the paper takes over its set and protocol."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from ...adapters.base import ConfigurationError
+from ...datasets.tide.metrics import METRICS, Holds, all_right, right_at
+from ...datasets.tide.record import DialogueRecord, Protocol
+from ...datasets.tide.samples import Kind
+from ..measures import Measures, Observation
+from ..reading import RunFolder
+from .accuracy import BESIDE
+from .dialogues import ALL, Dialogues
+from .report import marks_of
+from .simulator import is_check
+from .sweep import read_sweep
+
+_BESIDE: Final = tuple(f"DEA-{name}" for name in BESIDE)
+
+
+def measures(runs: Sequence[RunFolder]) -> Measures:
+    """Return the runs' scored dialogues, read as one sweep."""
+    if any(is_check(run) for run in runs):
+        raise ConfigurationError("checks of the user simulator are not compared; `turntide report` shows them apart.")
+    sweep = read_sweep(runs)
+    dialogues = sweep.dialogues
+    planned = Counter[tuple[str, str, str]]()
+    for model, protocol, kind in sorted(dialogues.cells, key=lambda cell: (dialogues.labels.index(cell[0]), cell[1:])):
+        for name, _ in _metrics(protocol, kind):
+            planned[model, f"{protocol}/{kind}", name] = dialogues.part(model, protocol, kind, ALL).planned
+    names = tuple(metric.name for metric in METRICS) + _BESIDE
+    found = Measures(names, list(_observations(dialogues)), planned, dict(marks_of(runs, sweep)))
+    for run in runs:
+        for line in run.lines():
+            if line["k"] == "answer":
+                found.pay(line["u"], line)
+    return found
+
+
+def _metrics(protocol: Protocol, kind: Kind) -> Iterator[tuple[str, Holds]]:
+    """Yield the metrics that are taken over a set under a protocol (§4.3)."""
+    for metric in METRICS:
+        if metric.protocol == protocol and kind in metric.kinds:
+            yield metric.name, metric.holds
+    if protocol == "f":
+        for name in BESIDE:
+            yield f"DEA-{name}", lambda record, name=name: all_right(record, name)
+
+
+def _observations(dialogues: Dialogues) -> Iterator[Observation]:
+    for record in dialogues.records:
+        yield Observation(
+            unit=f"{record.model}/{record.protocol}/{record.sample}/{record.repeat}",
+            model=record.model,
+            part=f"{record.protocol}/{record.kind}",
+            item=record.sample + (f"#{record.repeat}" if record.repeat else ""),
+            cluster=record.cluster,
+            outcome=_outcome(record),
+            metrics={name: holds(record) for name, holds in _metrics(record.protocol, record.kind)},
+        )
+
+
+def _outcome(record: DialogueRecord) -> str:
+    """Say how it ended, or which of its queries were right."""
+    if record.ending != "complete":
+        return record.ending
+    return ", ".join("right" if right_at(record, stage) else "wrong" for stage in range(record.golds))
