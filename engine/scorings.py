@@ -5,7 +5,7 @@ that a second record at one place is an error; a resume compares what it would r
 scoring must stay readable beside every later one. A scoring is derived and may be deleted. It is written whole and then
 given its name, so that a killed `rescore` leaves none. Its lines have the journal's form:
 
-    scoring   the first: the versions that scored, and what the data or options differ in from the run's
+    scoring   the last: the versions that scored, and what the data or options differ in from the run's
     gold      the examination of the gold, on the data as it is now
     sql       the outcome of a model's statement, at the place of the journal's
     record    what was recorded, at the place of the journal's
@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import itertools
 import os
-import shutil
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -27,6 +26,7 @@ from .errors import RunError
 from .files import sync_folder
 from .journal import Fields, Key, scan
 from .journal.codec import encode
+from .journal.links import FIRST, links
 from .ledger import Line, key_of
 
 FOLDER: Final = "scorings"
@@ -41,6 +41,7 @@ class Draft:
         self._folder.mkdir(exist_ok=True)
         self._path = self._folder / f".draft-{os.getpid()}.jsonl"
         self._file = self._path.open("wb")
+        self._last = FIRST
 
     def __enter__(self) -> Draft:
         return self
@@ -48,30 +49,27 @@ class Draft:
     def __exit__(self, *_: object) -> None:
         self._file.close()
         self._path.unlink(missing_ok=True)
+        with suppress(OSError):  # not empty: it holds scorings
+            self._folder.rmdir()
 
     def add(self, line: Line) -> None:
         """Add a line."""
-        self._file.write(encode(line))
+        raw = encode(line, self._last)
+        self._last = links(raw)[1]
+        self._file.write(raw)
 
-    def finish(self, header: Line) -> int:
-        """Put the header before what was added, and give the file the next number; return it."""
-        self._file.close()
-        whole = self._path.with_suffix(".whole")
-        try:
-            with whole.open("wb") as file, self._path.open("rb") as lines:
-                file.write(encode({"k": "scoring", **header}))
-                shutil.copyfileobj(lines, file)
-                file.flush()
-                os.fsync(file.fileno())
-            return self._named(whole)
-        finally:
-            whole.unlink(missing_ok=True)
+    def finish(self, seal: Line) -> int:
+        """End it with what it is, and give the file the next number; return that."""
+        self.add({"k": "scoring", **seal})
+        self._file.flush()
+        os.fsync(self._file.fileno())
+        return self._named()
 
-    def _named(self, whole: Path) -> int:
+    def _named(self) -> int:
         """Give the file the next number, which another process cannot have taken: a link is made only where none is."""
         for number in itertools.count(max(numbers(self._folder.parent), default=0) + 1):
             with suppress(FileExistsError):
-                os.link(whole, self._folder / f"{number:04}.jsonl")
+                os.link(self._path, self._folder / f"{number:04}.jsonl")
                 sync_folder(self._folder)
                 return number
         raise RunError(f"{self._folder} takes no more scorings")
@@ -83,7 +81,7 @@ def numbers(run: Path) -> list[int]:
 
 
 class Scoring:
-    """One scoring, read: its header, and which places it covers."""
+    """One scoring, read: what it is, and which places it covers."""
 
     def __init__(self, run: Path, number: int) -> None:
         self.number = number
@@ -91,12 +89,17 @@ class Scoring:
         if not self._path.exists():
             known = ", ".join(map(str, [0, *numbers(run)]))
             raise RunError(f"{run} has no scoring {number}; it has {known}, where 0 is the run's own.")
-        lines = self.lines()
-        self.header = next(lines)
-        self._covered = {_place(line) for line in lines}
+        self.seal: Fields = {}
+        self._covered: set[tuple[str, Key | None]] = set()
+        for line in self.lines():
+            if line["k"] == "scoring":
+                self.seal = line
+            self._covered.add(_place(line))
+        if not self.seal:
+            raise RunError(f"{self._path} lacks its end. Delete it and score again; the run itself is unharmed.")
 
     def lines(self) -> Iterator[Fields]:
-        """Yield its lines, the header first. Raises DamagedJournal."""
+        """Yield its lines, the seal last. Raises DamagedJournal."""
         return scan(self._path)
 
     def covers(self, line: Fields) -> bool:

@@ -5,9 +5,10 @@ Operations are never results: they hold clocks, and two runs with equal results 
 
 from __future__ import annotations
 
+import copy
 import math
 from collections import Counter, defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final
@@ -165,11 +166,20 @@ class Operations:
     def of(cls, run: RunFolder) -> Operations:
         """Read a run's journal through once."""
         operations = cls([model.label for model in run.models])
-        for line in run.lines():
+        operations.take(run.journal())
+        return operations.now()
+
+    def take(self, lines: Iterable[Fields]) -> None:
+        """Take in the next lines of the journal."""
+        for line in lines:
             if line["k"] not in ("record", "sql"):  # half of all lines, and results
-                operations._visit(line)
-        operations.open = operations._ledger.close()
-        return operations
+                self._visit(line)
+
+    def now(self) -> Operations:
+        """Return what there is to say after the lines so far; what is open counts at its worst case."""
+        found = copy.deepcopy(self)
+        found.open = found._ledger.close()
+        return found
 
     @property
     def open_batches(self) -> list[BatchRecord]:

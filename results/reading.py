@@ -100,7 +100,7 @@ def scoring_facts(runs: Sequence[RunFolder]) -> dict[str, Json]:
     said: list[Json] = []
     for run in runs:
         if scoring := run.scoring:
-            differs: list[str] = scoring.header["differs"]
+            differs: list[str] = scoring.seal["differs"]
             said.append(f"number {scoring.number} of `rescore`, data {'; '.join(differs) or 'as in the run'}")
     return {"scoring": said} if said else {}
 

@@ -70,11 +70,6 @@ def model_id(text: str) -> str:
     return text
 
 
-def not_negative(text: str) -> float:
-    """Convert a number from zero on."""
-    return 0.0 if text.strip() in ("0", "0.0") else positive(text)
-
-
 def moment(text: str, now: datetime | None = None) -> datetime:
     """Convert HH:MM (its next occurrence on this machine's clock) or an ISO date and time to a moment in the future.
 

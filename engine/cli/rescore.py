@@ -56,13 +56,13 @@ def run(args: argparse.Namespace) -> int:
     from .report import only
 
     old = open_run(args.folder)
-    header, number = run_loop(_rescore(old, args))
+    seal, number = run_loop(_rescore(old, args))
     new = open_run(args.folder, number)
     measurer = measurer_of([new])
     facts: dict[str, Json] = {
-        "scored": f"{header['records']:,} records of {header['units']:,} dialogues, without a call",
+        "scored": f"{seal['records']:,} records of {seal['units']:,} dialogues, without a call",
         "before": f"scoring {old.scoring.number}" if old.scoring else "the run's own scoring",
-        "data": header["differs"] or "as in the run",
+        "data": seal["differs"] or "as in the run",
     }
     put(
         only(rescored(f"Scoring {number} of {args.folder}", facts, measurer([old]), measurer([new])), args.tables), args
@@ -71,7 +71,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 async def _rescore(run: RunFolder, args: argparse.Namespace) -> tuple[dict[str, Any], int]:
-    """Write the new scoring; return its header and its number."""
+    """Write the new scoring; return its seal and its number."""
     from ...results.reading import JOURNAL
     from ..examination import Examination
     from ..executor import SqlExecutor
@@ -97,8 +97,8 @@ async def _rescore(run: RunFolder, args: argparse.Namespace) -> tuple[dict[str, 
             labels = [model.label for model in run.models]
             units = await rescore(experiment, labels, spec.repeats, spec.seed, answers, executor, keep)
             draft.add(await Examination(experiment).line())
-            header = _header(run, experiment.identity()) | {"units": units, "records": records}
-            return header, draft.finish(header)
+            seal = _seal(run, experiment.identity()) | {"units": units, "records": records}
+            return seal, draft.finish(seal)
 
 
 def _spec(run: RunFolder, args: argparse.Namespace) -> Spec:
@@ -111,7 +111,7 @@ def _spec(run: RunFolder, args: argparse.Namespace) -> Spec:
     return checked({**asked, "options": options, "settings": settings}, Spec, f"{run.folder}: the run's own settings")
 
 
-def _header(run: RunFolder, experiment: dict[str, Json]) -> dict[str, Any]:
+def _seal(run: RunFolder, experiment: dict[str, Json]) -> dict[str, Any]:
     differs = [str(each) for each in differences(run.identity["experiment"], experiment, "experiment")]
     return {
         "turntide": version("turntide"),

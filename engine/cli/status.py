@@ -4,21 +4,27 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
+from ..journal import Tail
 from ..lock import Holder, holder
 from ..summary import next_command
+from .arguments import positive
 from .words import clock, local, money
 
 if TYPE_CHECKING:
     from ...results.operations import Operations, Part
     from ..benchmark import Subparsers
+
+WATCH: Final = 2.0
+_CLEAR: Final = "\x1b[H\x1b[J"
 
 State = Literal["running", "complete", "incomplete"]
 
@@ -62,32 +68,75 @@ def add_parser(commands: Subparsers, words: Sequence[str]) -> None:
         description="Say how far a run is, what it spent, what failed last, and how to go on. Disturbs nothing.",
     )
     parser.add_argument("folder", type=Path, metavar="DIR", help="the run's folder")
-    parser.add_argument("--json", action="store_true", help="print it as JSON")
+    parser.add_argument("--json", action="store_true", help="print it as JSON; with --watch a line each time")
+    parser.add_argument(
+        "--watch",
+        nargs="?",
+        type=positive,
+        const=WATCH,
+        metavar="S",
+        help=f"say it again every S seconds (default {WATCH:g}) until no process works on the run",
+    )
     parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
     """Print the status. Raises ConfigurationError when the folder holds no run."""
-    status = read_status(args.folder)
-    print(json.dumps(_as_json(status)) if args.json else "\n".join(_lines(status, time.time())))
+    watcher = Watcher(args.folder)
+    _show(watcher.status(), as_json=args.json)
+    if args.watch is not None:
+        watch(watcher, args.watch, as_json=args.json)
     return 0
+
+
+def watch(watcher: Watcher, seconds: float, *, as_json: bool, sleep: Callable[[float], None] = time.sleep) -> None:
+    """Print the status again and again, in one place on a terminal, while a process works on the run."""
+    while watcher.working:
+        sleep(seconds)
+        status = watcher.status()
+        if sys.stdout.isatty() and not as_json:
+            sys.stdout.write(_CLEAR)
+        _show(status, as_json=as_json)
 
 
 def read_status(folder: Path) -> Status:
     """Read a run's folder; a run that has just begun may have no journal yet."""
-    from ...results.operations import Operations
-    from ...results.reading import JOURNAL, open_run
+    return Watcher(folder).status()
 
-    opened = open_run(folder)
-    cap = opened.manifest.settings["spec"].get("settings", {}).get("max_cost")
-    journal = folder / JOURNAL
-    return Status(
-        folder=folder,
-        holder=holder(folder),
-        operations=Operations.of(opened),
-        cap=None if cap is None else Decimal(cap),
-        active=datetime.fromtimestamp(journal.stat().st_mtime, UTC) if journal.exists() else None,
-    )
+
+class Watcher:
+    """Reads a run's status, each time only what its journal has grown by; `working`: a process was at it last."""
+
+    def __init__(self, folder: Path) -> None:
+        from ...results.operations import Operations
+        from ...results.reading import JOURNAL, open_run
+
+        run = open_run(folder, 0)
+        self.working = False
+        self._folder = folder
+        self._cap: str | None = run.manifest.settings["spec"].get("settings", {}).get("max_cost")
+        self._journal = folder / JOURNAL
+        self._tail = Tail(self._journal)
+        self._operations = Operations([model.label for model in run.models])
+
+    def status(self) -> Status:
+        """Return how far the run is now."""
+        # Who holds it is asked first: what a process writes before it lets go is then in the journal that is read.
+        at_it = holder(self._folder)
+        self.working = at_it is not None
+        self._operations.take(self._tail.lines())
+        grown = self._journal.stat().st_mtime if self._journal.exists() else None
+        return Status(
+            folder=self._folder,
+            holder=at_it,
+            operations=self._operations.now(),
+            cap=None if self._cap is None else Decimal(self._cap),
+            active=None if grown is None else datetime.fromtimestamp(grown, UTC),
+        )
+
+
+def _show(status: Status, *, as_json: bool) -> None:
+    print(json.dumps(_as_json(status)) if as_json else "\n".join(_lines(status, time.time())), flush=True)
 
 
 def _lines(status: Status, now: float) -> Iterator[str]:

@@ -2,7 +2,7 @@
 
 from .codec import Fields, canonical
 from .errors import DamagedJournal, DuplicateKey, JournalError, JournalStopped
-from .journal import Journal, Visitor, scan
+from .journal import Journal, Tail, Visitor, scan
 from .keys import Key
 from .writer import Statistics
 
@@ -15,6 +15,7 @@ __all__ = [
     "JournalStopped",
     "Key",
     "Statistics",
+    "Tail",
     "Visitor",
     "canonical",
     "scan",

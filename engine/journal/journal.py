@@ -11,7 +11,7 @@ from .codec import Fields, decode, decode_head, encode
 from .errors import DamagedJournal, DuplicateKey
 from .index import Chains, Index
 from .keys import Key, Place, end, place_of, step
-from .links import links
+from .links import FIRST, links
 from .logfile import LogFile, whole_lines
 from .writer import Statistics, Writer, at_once
 
@@ -24,6 +24,23 @@ def scan(path: Path) -> Iterator[Fields]:
     Raises DamagedJournal at the first line that is not what was written.
     """
     return (_checked(path, offset, raw) for offset, raw in whole_lines(path))
+
+
+class Tail:
+    """Reads a journal that someone else is writing, each time from where it stopped."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._next = 0
+        self._last = FIRST
+
+    def lines(self) -> Iterator[Fields]:
+        """Yield the lines that are new; none while there is no journal. Raises as `scan` does."""
+        if self._path.exists():
+            for offset, raw in whole_lines(self._path, self._next, self._last):
+                line = _checked(self._path, offset, raw)
+                self._next, self._last = offset + len(raw), links(raw)[1]
+                yield line
 
 
 class Journal:

@@ -16,13 +16,15 @@ _BLOCK = 1 << 16
 _USUAL_LINE = 1 << 13
 
 
-def whole_lines(path: Path) -> Iterator[tuple[int, bytes]]:
-    """Yield (offset, bytes with newline) of each whole line. A tail without newline, torn or still growing, ends it.
+def whole_lines(path: Path, start: int = 0, last: bytes = FIRST) -> Iterator[tuple[int, bytes]]:
+    """Yield (offset, bytes with newline) of each whole line, from the one at `start` on, after one of checksum `last`.
 
-    Raises DamagedJournal, once the lines before it were taken, at one that was not written after the one before it.
+    A tail without newline, torn or still growing, ends it. Raises DamagedJournal, once the lines before it were taken,
+    at one that was not written after the one before it.
     """
-    offset, last = 0, FIRST
+    offset = start
     with path.open("rb", buffering=_BLOCK) as file:
+        file.seek(start)
         for raw in file:
             if not raw.endswith(b"\n"):
                 return

@@ -110,10 +110,10 @@ class TestScorings:
                 draft.add(line)
             return draft.finish({"differs": []})
 
-    def test_they_are_numbered_and_the_header_comes_first(self, tmp_path: Path) -> None:
+    def test_they_are_numbered_and_say_what_they_are(self, tmp_path: Path) -> None:
         assert [self.keep(tmp_path, self.line(1)) for _ in range(3)] == [1, 2, 3] == numbers(tmp_path)
         scoring = Scoring(tmp_path, 2)
-        assert scoring.header == {"k": "scoring", "differs": []}
+        assert scoring.seal == {"k": "scoring", "differs": []}
         with pytest.raises(RunError, match=r"no scoring 7; it has 0, 1, 2, 3"):
             Scoring(tmp_path, 7)
 
@@ -122,6 +122,17 @@ class TestScorings:
             draft.add(self.line(1))
         assert numbers(tmp_path) == []
         assert list((tmp_path / "scorings").iterdir()) == []
+
+    def test_a_scoring_that_was_cut_or_changed_is_refused(self, tmp_path: Path) -> None:
+        self.keep(tmp_path, self.line(1), self.line(2))
+        path = tmp_path / "scorings" / "0001.jsonl"
+        whole = path.read_bytes()
+        path.write_bytes(b"".join(whole.splitlines(keepends=True)[:-1]))
+        with pytest.raises(RunError, match="lacks its end"):
+            Scoring(tmp_path, 1)
+        path.write_bytes(whole.replace(b"new", b"old", 1))
+        with pytest.raises(RunError, match="damaged"):
+            Scoring(tmp_path, 1)
 
     def test_a_scoring_replaces_what_it_covers_and_leaves_the_rest(self, tmp_path: Path) -> None:
         journal: list[Line] = [

@@ -6,7 +6,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 from turntide.adapters.base import Fault
 from turntide.engine.cli import main
+from turntide.engine.cli.status import Watcher, watch
 from turntide.engine.journal import Journal, Key
 from turntide.engine.ledger import fail_line, sent_line
 from turntide.engine.manifest import Manifest
@@ -176,6 +177,32 @@ class TestStatus:
         assert "1 sends without a reply on record: lost with their process" in text
         assert "it ended because: the budget is reached" in text
         assert f"next: turntide resume {folder} --max-cost MORE" in text
+
+    def test_watching_follows_a_run_until_its_process_is_gone(
+        self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        folder = write(tmp_path, SWEEP, dropped=8)
+        missing = [line for unit in SWEEP.units() for line in SWEEP.lines(unit)][-8:]
+        watcher = Watcher(folder)
+        with ExitStack() as stack:
+            stack.enter_context(held(folder))
+            assert watcher.status().state == "running"
+
+            def sleep(seconds: float) -> None:
+                assert seconds == 7
+                with Journal.open(folder / "journal.jsonl") as journal:
+                    for _ in range(min(4, len(missing))):
+                        journal.append(missing.pop(0))
+                if not missing:
+                    stack.close()
+
+            watch(watcher, 7, as_json=True, sleep=sleep)
+        seen = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+        assert [(each["state"], each["models"]["sim/two"]["answers"]) for each in seen] == [
+            ("running", 9),
+            ("complete", 10),
+        ]
+        assert seen[-1] == self.status(capsys, folder)
 
     def test_a_run_that_has_just_begun_has_a_status(self, run: Path, capsys: pytest.CaptureFixture[str]) -> None:
         (run / "journal.jsonl").unlink()
