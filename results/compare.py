@@ -55,14 +55,14 @@ def judged(contrasts: Sequence[Contrast], metrics: Sequence[str]) -> list[Judged
     return [replace(each, difference=row[0], mcnemar=p) for each, row, p in adjusted if isinstance(row[0], Difference)]
 
 
-def comparison(found: Sequence[Judged], marks: Mapping[str, str]) -> Report:
+def comparison(found: Sequence[Judged], marks: Mapping[str, str], warnings: Sequence[str] = ()) -> Report:
     """Return a comparison as a report; costs are those of points of the first metric."""
     missing = sum(each.difference.planned - each.difference.n for each in found)
     if missing:
         marks = {**marks, "INCOMPLETE": f"{missing:,} planned pairs are not scored on both sides and are left out"}
     others = ", ".join(dict.fromkeys(each.contrast.other for each in found))
     title = f"{others} compared with {found[0].contrast.baseline}"
-    return Report(title=title, marks=marks, facts={}, warnings=[], tables=list(tables(found)))
+    return Report(title=title, marks=marks, facts={}, warnings=warnings, tables=list(tables(found)))
 
 
 def tables(found: Sequence[Judged]) -> Iterator[Table]:

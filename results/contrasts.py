@@ -97,6 +97,11 @@ def _between(baseline: Side, other: Side) -> Iterator[Contrast]:
     for group in (group for group in baseline.planned if group in other.planned):
         ours, theirs = (side.observations.get(group, {}) for side in (baseline, other))
         pairs = [(one, theirs[item]) for item, one in ours.items() if item in theirs]
+        if other_content := [one.item for one, two in pairs if one.cluster != two.cluster]:
+            raise ConfigurationError(
+                f"{baseline.name} and {other.name} are not on the same data: {other_content[0]} and "
+                f"{len(other_content) - 1:,} more have the same name and other content."
+            )
         metrics = [metric for metric in baseline.planned[group] if metric in other.planned[group]]
         yield Contrast(
             baseline=baseline.name,

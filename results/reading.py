@@ -95,6 +95,13 @@ def open_run(folder: Path, scoring: int | None = None) -> RunFolder:
     return RunFolder(folder, manifest, Scoring(folder, number) if number else None)
 
 
+def differing(runs: Sequence[RunFolder]) -> Iterator[str]:
+    """Yield in which data, prompts and options later runs differ from the first; their plans are left out."""
+    for run in runs[1:]:
+        old, new = ({k: v for k, v in each.identity["experiment"].items() if k != "plan"} for each in (runs[0], run))
+        yield from (f"{run.folder} differs in {each}" for each in differences(old, new))
+
+
 def scoring_facts(runs: Sequence[RunFolder]) -> dict[str, Json]:
     """Return what reports say of scorings that came after the runs' own: nothing when there is none."""
     said: list[Json] = []

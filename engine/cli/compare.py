@@ -59,7 +59,7 @@ def add_parser(commands: Subparsers, words: Sequence[str]) -> None:
 def run(args: argparse.Namespace) -> int:
     """Print the comparison; return 0, or with `--fail-if-worse` 5 for worse and 3 for incomplete."""
     from ...results.compare import comparison, judged
-    from ...results.reading import open_run
+    from ...results.reading import differing, open_run
     from .report import only
 
     runs = [open_run(folder) for folder in args.folders]
@@ -67,7 +67,7 @@ def run(args: argparse.Namespace) -> int:
     metrics = _metrics(measured, args.metrics)
     found = judged(_contrasts(sides, args.baseline), metrics)
     marks = {word: meaning for measures in measured for word, meaning in measures.marks.items()}
-    put(only(comparison(found, marks), args.tables), args)
+    put(only(comparison(found, marks, list(differing(runs))), args.tables), args)
     return 0 if args.fail_if_worse is None else _verdict(found, args.fail_if_worse)
 
 

@@ -4,7 +4,7 @@
     null    it returns nothing but NULLs
     slow    it takes more than `SLOW` steps of SQLite's machine, whatever the machine that it runs on
     order   its result depends on the order in which SQLite visits rows, which SQL leaves open
-    tie     its LIMIT cuts between rows that its ORDER BY ranks the same
+    tie     its outermost LIMIT cuts between rows that its ORDER BY ranks the same
 
 `order` is found by trial: the statement runs once more with SQLite's `reverse_unordered_selects`, and gives another
 multiset of printed rows (sums of floats may differ in their last digits then). That pragma leaves rows alone that an

@@ -11,8 +11,10 @@ from typing import Any
 import pytest
 from turntide.datasets.enterprisemem import scoring
 from turntide.engine.cli import main
+from turntide.engine.comparison import COMPARISONS
 from turntide.engine.journal import scan
 from turntide.engine.manifest import Manifest
+from turntide.engine.sql.outcome import Outcome
 
 from tests.support.sweeps import Sweep, Talk, write
 
@@ -36,7 +38,8 @@ def bad(tmp_path: Path) -> Path:
 
 def turntide(capsys: pytest.CaptureFixture[str], *words: str | Path) -> tuple[int, str, str]:
     code = main([str(word) for word in words])
-    return code, *capsys.readouterr()
+    out, err = capsys.readouterr()
+    return code, out, err
 
 
 class TestCompare:
@@ -82,10 +85,23 @@ class TestCompare:
         code, _, err = turntide(capsys, "compare", good, "--baseline", "gpt")
         assert (code, "there is no 'gpt' to compare with" in err) == (2, True)
 
+    def test_what_else_differs_between_the_runs_is_a_warning_and_other_content_an_error(
+        self, tmp_path: Path, good: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        prompts = write(tmp_path / "prompts", replace(SWEEP, identity={"prompts_sha256": "0" * 64}))
+        assert "warning: " in turntide(capsys, "compare", good, prompts)[1]
+        talks = [replace(talk, cluster="another") for talk in TALKS]
+        code, _, err = turntide(capsys, "compare", good, write(tmp_path / "other", replace(SWEEP, talks=talks)))
+        assert (code, "have the same name and other content" in err) == (2, True)
+
     def test_a_limit_below_zero_is_refused(self, good: Path, capsys: pytest.CaptureFixture[str]) -> None:
         with pytest.raises(SystemExit) as caught:
             turntide(capsys, "compare", good, "--fail-if-worse=-1")
         assert caught.value.code == 2
+
+
+def nothing_agrees(gold: Outcome, predicted: Outcome) -> dict[str, bool]:
+    return dict.fromkeys(COMPARISONS, False)
 
 
 @pytest.fixture(scope="module")
@@ -118,8 +134,7 @@ class TestRescore:
         self, real: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
     ) -> None:
         own = turntide(capsys, "report", real, "--scoring", "0", "--json")[1]
-        monkeypatch.setattr(scoring, "HEADLINE", "ordered")
-        monkeypatch.setattr(scoring, "compare", lambda gold, outcome: dict.fromkeys(("strict", "ordered"), False))  # pyright: ignore[reportUnknownLambdaType]
+        monkeypatch.setattr(scoring, "compare", nothing_agrees)
         out = json.loads(turntide(capsys, "rescore", real, "--json")[1])["report"]
         tables = {table["key"]: table["rows"] for table in out["tables"]}
         ((_, metric, n, before, after, gained, lost), *_) = tables["changes"]
