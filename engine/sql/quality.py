@@ -16,7 +16,9 @@ from __future__ import annotations
 
 import sqlite3
 import time
-from collections.abc import Callable, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias
 
@@ -54,55 +56,48 @@ class Examiner:
         """Return what is to be said of `sql`, in the order of `FINDINGS`; a statement that fails has no findings."""
         steps = _Steps(self._stopped, self._deadline)
         try:
-            rows = self._run(database, sql, steps)
+            result = self._run(database, sql, steps)
         except sqlite3.OperationalError:
             return ["slow"] if steps.late else []
-        found: set[Finding] = set()
-        if not rows:
-            found.add("empty")
-        elif all(value is None for row in rows for value in row):
-            found.add("null")
-        if steps.count > SLOW:
-            found.add("slow")
-        if self._depends_on_order(database, sql, rows):
-            found.add("order")
-        if self._cuts_a_tie(database, sql):
-            found.add("tie")
-        return [finding for finding in FINDINGS if finding in found]
+        holds: dict[Finding, bool] = {
+            "empty": result.rows == 0,
+            "null": result.rows > 0 and result.blank,
+            "slow": steps.count > SLOW,
+            "order": self._depends_on_order(database, sql, result),
+            "tie": self._cuts_a_tie(database, sql),
+        }
+        return [finding for finding in FINDINGS if holds[finding]]
 
     def close(self) -> None:
         """Close the connections."""
         for connection in self._connections.values():
             connection.close()
 
-    def _depends_on_order(self, database: Path, sql: str, rows: Sequence[tuple[Any, ...]]) -> bool:
-        steps = _Steps(self._stopped, self._deadline)
-        try:
-            other = self._run(database, sql, steps, reverse=True)
-        except sqlite3.OperationalError:
-            return False
-        return _digest(rows) != _digest(other)
+    def _depends_on_order(self, database: Path, sql: str, result: _Result) -> bool:
+        other = self._again(database, sql, reverse=True)
+        return other is not None and other.digest != result.digest
 
     def _cuts_a_tie(self, database: Path, sql: str) -> bool:
         from .limited import one_more
 
         more = one_more(sql)
-        if more is None:
+        result = more and self._again(database, more.sql)
+        if more is None or result is None or result.rows <= more.limit:
             return False
-        try:
-            rows = self._run(database, more.sql, _Steps(self._stopped, self._deadline))
-        except sqlite3.OperationalError:
-            return False
-        if len(rows) <= more.limit:
-            return False
-        last, next_one = ([row[place] for place in more.keys] for row in rows[more.limit - 1 : more.limit + 1])
-        return last == next_one
+        last, beyond = ([row[place] for place in more.keys] for row in result.end)
+        return last == beyond
 
-    def _run(self, database: Path, sql: str, steps: _Steps, *, reverse: bool = False) -> list[tuple[Any, ...]]:
+    def _again(self, database: Path, sql: str, *, reverse: bool = False) -> _Result | None:
+        try:
+            return self._run(database, sql, _Steps(self._stopped, self._deadline), reverse=reverse)
+        except sqlite3.OperationalError:
+            return None
+
+    def _run(self, database: Path, sql: str, steps: _Steps, *, reverse: bool = False) -> _Result:
         connection = self._connection(database, reverse)
         connection.set_progress_handler(steps, _STRIDE)
         try:
-            return connection.execute(sql).fetchall()
+            return _Result.of(connection.execute(sql))
         finally:
             connection.set_progress_handler(None, 0)
             if steps.stopped:
@@ -136,8 +131,20 @@ class _Steps:
         return self.stopped or self.late
 
 
-def _digest(rows: Sequence[tuple[Any, ...]]) -> str:
-    digester = Digester()
-    for row in rows:
-        digester.add(row)
-    return digester.digests()["strict"]
+@dataclass(frozen=True, slots=True)
+class _Result:
+    """What there is to know of a result, taken in row by row: `end` holds its last two rows."""
+
+    rows: int
+    blank: bool
+    digest: str
+    end: tuple[tuple[Any, ...], ...]
+
+    @classmethod
+    def of(cls, rows: Iterable[tuple[Any, ...]]) -> _Result:
+        digester, end, blank = Digester(), deque[tuple[Any, ...]](maxlen=2), True
+        for row in rows:
+            digester.add(row)
+            end.append(row)
+            blank = blank and all(value is None for value in row)
+        return cls(digester.rows, blank, digester.digests()["strict"], tuple(end))

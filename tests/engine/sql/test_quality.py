@@ -6,6 +6,7 @@ import json
 import sqlite3
 import time
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -88,13 +89,14 @@ ENDLESS = "WITH RECURSIVE n(v) AS (SELECT 1 UNION ALL SELECT v + 1 FROM n) SELEC
 
 
 def test_what_never_ends_is_slow_by_its_deadline(shop: Path) -> None:
-    assert Examiner(lambda: False, deadline=0.05).findings(shop, ENDLESS) == ["slow"]
+    with closing(Examiner(lambda: False, deadline=0.05)) as examiner:
+        assert examiner.findings(shop, ENDLESS) == ["slow"]
 
 
 def test_an_examination_that_is_no_longer_wanted_ends_within_its_statement(shop: Path) -> None:
     until = time.monotonic() + 0.05
-    with pytest.raises(Abandoned):
-        Examiner(lambda: time.monotonic() > until).findings(shop, ENDLESS)
+    with closing(Examiner(lambda: time.monotonic() > until)) as examiner, pytest.raises(Abandoned):
+        examiner.findings(shop, ENDLESS)
 
 
 def test_one_more_row_is_asked_for_only_where_that_leaves_the_rows_as_they_are() -> None:
