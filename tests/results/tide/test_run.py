@@ -184,3 +184,14 @@ def test_a_dry_run_counts_the_questions_to_the_user_apart(
     assert models["sim/tide-perfect"]["calls"] == 14
     assert models["user"]["calls"] == 2 * (2 + 2 + 1 + 1)
     assert (models["sim/tide-perfect"]["dialogues"], models["user"]["dialogues"]) == (5, 0)
+
+
+def test_a_run_is_scored_again_from_its_answers_and_its_report_stays(
+    runs: tuple[Path, Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = json.loads(_report(runs[1], capsys))["report"]
+    assert main(["rescore", str(runs[1])]) == 0
+    assert "30 records of 30 dialogues, without a call" in capsys.readouterr().out
+    after = json.loads(_report(runs[1], capsys))["report"]
+    assert after["facts"].pop("scoring") == ["number 1 of `rescore`, data as in the run"]
+    assert after == before
