@@ -40,9 +40,9 @@ def report(runs: Sequence[RunFolder]) -> Report:
         tables=[
             *stating(tables(turns), "ex_by_condition", sweep.models),
             *_modes(sweep),
-            models_table(sweep.models, sweep.returned),
             *_data(runs, turns),
             *sweep.gold.tables(),
+            models_table(sweep.models, sweep.returned),
             cost(sweep.spent, "condition"),
         ],
         published=partial(read_published, PUBLISHED),

@@ -38,8 +38,8 @@ def report(runs: Sequence[RunFolder]) -> Report:
         warnings=[*substitutions(models, sweep.returned), *scoring_warnings(runs)],
         tables=[
             *stating(tables(sweep.dialogues), "dea", sweep.models),
-            models_table(models, sweep.returned),
             *sweep.gold.tables(),
+            models_table(models, sweep.returned),
             cost(sweep.spent, "protocol"),
         ],
         published=partial(read_published, PUBLISHED),
