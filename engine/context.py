@@ -75,7 +75,7 @@ class UnitContext:
 
     async def execute(self, database: str, sql: str) -> Outcome:
         """Run a model's SQL; see `engine.unit.Context.execute`."""
-        digest = hashlib.blake2b(f"{database}\0{sql}".encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+        digest = statement_digest(database, sql)
         with self._step as key:
             line = self._door.journal.find(key)
             if line is not None:
@@ -146,6 +146,11 @@ class _Steps:
         self._pending = False
         if isinstance(error, Unfinished):
             self._poison = error
+
+
+def statement_digest(database: str, sql: str) -> str:
+    """Return the hash by which the journal knows a statement that was executed."""
+    return hashlib.blake2b(f"{database}\0{sql}".encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
 
 def unit_seed(seed: int, unit: str, branch: str) -> int:
