@@ -36,6 +36,7 @@ from .lock import RunLock
 from .manifest import FORMAT, open_or_create
 from .parts import began, ended
 from .progress import Progress
+from .pulse import beating
 from .retries import Retries
 from .routes import Routes, check_ways, open_routes
 from .scheduler import Scheduler
@@ -113,7 +114,8 @@ async def execute(
         scheduler = Scheduler(experiment, journal, talk, live.progress, live.closing)
         windows = dict.fromkeys((model.name for model in spec.models), _window(spec.settings))
         try:
-            await scheduler.run(windows, spec.repeats)
+            async with beating(live.progress, live.routes, journal.append):
+                await scheduler.run(windows, spec.repeats)
             await journal.durable()
             await _check_databases(executor, journal)
         except* JournalStopped as group:

@@ -20,6 +20,7 @@ from ..engine.errors import RunError
 from ..engine.journal import Fields, Key
 from ..engine.ledger import Ledger, key_of
 from ..engine.parts import PART
+from ..engine.pulse import PULSE
 from .reading import RunFolder
 
 _STEP: Final = math.log(1.02)
@@ -100,6 +101,7 @@ class Part:
     """One process's work on the run; without `ended` it was killed, or is still at it. Times are UTC in ISO 8601.
 
     `reasons` are why it ended before the plan was done; `models` says so of each model.
+    `pulses` are the journal's lines about how it went meanwhile (`engine.pulse`).
     """
 
     began: str
@@ -107,6 +109,7 @@ class Part:
     state: str = ""
     reasons: tuple[str, ...] = ()
     models: Mapping[str, str] = field(default_factory=dict[str, str])
+    pulses: list[Fields] = field(default_factory=list[Fields])
 
     @property
     def wall(self) -> float | None:
@@ -216,6 +219,9 @@ class Operations:
                 self.tainted.update(line["databases"])
             case kind if kind == BATCH:
                 self._batch(line)
+            case kind if kind == PULSE:
+                if self.parts:
+                    self.parts[-1].pulses.append(line)
             case kind if kind == PART:
                 self._part(line)
             case _:

@@ -1,0 +1,69 @@
+"""A run's pulse: now and then a line in the journal that says how it goes. Operations, never results.
+
+    pulse    at: when; answers, retries by class: so far in this part; flight: calls on the wire;
+             limits: by account, the bound on calls in flight and the requests per minute (null: no limit known)
+
+A beat comes every second at first and later every half percent of the time gone, so that a run of any length leaves
+about a thousand lines.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager, suppress
+from typing import Final
+
+from ..adapters.base import Json
+from .journal import JournalStopped
+from .ledger import Line
+from .parts import now
+from .progress import Progress
+from .routes import Routes
+
+PULSE: Final = "pulse"
+FIRST: Final = 1.0
+"""Seconds between the first beats."""
+
+SHARE: Final = 0.005
+
+
+@asynccontextmanager
+async def beating(progress: Progress, routes: Routes, append: Callable[[Line], None]) -> AsyncGenerator[None]:
+    """Append a beat now and then while the body runs."""
+    task = asyncio.create_task(_beat(progress, routes, append))
+    try:
+        yield
+    finally:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+
+
+async def _beat(progress: Progress, routes: Routes, append: Callable[[Line], None]) -> None:
+    clock = asyncio.get_running_loop().time
+    began = clock()
+    with suppress(JournalStopped):  # the run itself says why
+        while True:
+            await asyncio.sleep(max(FIRST, SHARE * (clock() - began)))
+            if any(counts.sends for counts in progress.models.values()):  # a finished run stays as it is
+                append(beat(progress, routes))
+
+
+def beat(progress: Progress, routes: Routes) -> Line:
+    """Return the line of this moment."""
+    models = progress.models.values()
+    retries = sum((counts.retries for counts in models), Counter[str]())
+    limits: dict[str, Json] = {}
+    for route in routes.by_label.values():
+        known = route.turnstile.limits
+        rate = known.requests.per_minute if known.requests else None
+        limits[f"{route.account.provider}/{route.account.alias}"] = [known.flight.bound, rate]
+    return {
+        "k": PULSE,
+        "at": now(),
+        "answers": sum(counts.answers for counts in models),
+        "flight": sum(counts.on_the_wire for counts in models),
+        "retries": dict[str, Json](sorted(retries.items())),
+        "limits": limits,
+    }
