@@ -30,7 +30,7 @@ check: $(VENV)/.ready-dev
 format: $(VENV)/.ready-dev
 	@$(BIN)/ruff check --fix . ; $(BIN)/ruff format .
 
-## The real parts that tests use where they are present: ChromaDB, a real model (Redis comes from the system)
+## The real parts that tests use where they are present: ChromaDB and more (Redis and Chromium come from the system)
 real: $(VENV)/.ready-dev
 	@$(call install,$(VENV),.[chroma,local])
 	@$(BIN)/turntide models install smollm2
@@ -51,7 +51,7 @@ $(VENV)/.ready: pyproject.toml
 	@test -n "$(PYTHON)" || { echo "turntide needs Python 3.11 or newer: make PYTHON=/path/to/python3.12"; exit 1; }
 	@echo "Setting up $(VENV) with $(PYTHON): about a minute, once."
 	@$(PYTHON) -m venv $(VENV)
-	@$(call install,$(VENV),.[embeddings])
+	@$(call install,$(VENV),.[embeddings,figures])
 	@echo "Installing the embedding model (83 MB, once)."
 	@$(BIN)/turntide models install
 	@touch $@

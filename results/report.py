@@ -3,13 +3,42 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TypeAlias
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
 
 from ..adapters.base import Json
+from .figures.figure import Figure
 from .published import Published
 from .reading import RunFolder
-from .table import Table
+from .table import Rate, Table
+
+Records: TypeAlias = Sequence[Mapping[str, Any]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Listed:
+    """A dialogue as a list shows it: `facets` to filter by, and a word for each thing that it came to, in order."""
+
+    facets: Mapping[str, str]
+    outcomes: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """How a benchmark's dialogues are read.
+
+    `listed` tells what the records of one dialogue say, also of an unfinished one; `right` are the outcomes that count
+    as a success. Of a prompt's `## ` sections, `question` is shown first and the `quiet` ones are folded. `references`
+    name the gold statements of a turn in the order in which the benchmark asks for them; `servers` are options of
+    a run that only say where something is kept, so that dialogues are replayed without them.
+    """
+
+    listed: Callable[[Records], Listed]
+    right: frozenset[str]
+    question: str = ""
+    quiet: frozenset[str] = frozenset()
+    references: Sequence[str] = ("gold",)
+    servers: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -18,6 +47,8 @@ class Report:
 
     `marks` are what no reader may miss (SIMULATED, SYNTHETIC, INCOMPLETE), by their word; `facts` say what was run.
     `published` reads what the benchmark's paper states, for whoever wants it beside.
+    `headline` are the numbers that a reader looks for first; `scored` and `paid` say in words how much is there and
+    what the answers cost.
     """
 
     title: str
@@ -26,6 +57,11 @@ class Report:
     warnings: Sequence[str]
     tables: Sequence[Table]
     published: Callable[[], Published] | None = None
+    headline: Mapping[str, Rate] = field(default_factory=dict[str, Rate])
+    scored: str = ""
+    paid: str = ""
+    figures: Sequence[Figure] = ()
+    reading: Reading | None = None
 
     def to_json(self) -> dict[str, Json]:
         """Return the report with every number raw."""

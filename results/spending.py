@@ -55,6 +55,14 @@ class Spent:
         return [getattr(self, each.name) for each in fields(self) if each.name != "batched"]
 
 
+def paid(parts: Iterable[Spent]) -> str:
+    """Return in words what answers cost together."""
+    total = Spent.total(parts)
+    tokens = f"{total.input:,} tokens in and {total.output:,} out over {total.answers:,} answers"
+    unpriced = f"; {total.unpriced:,} answers have no known price" if total.unpriced else ""
+    return f"${total.usd:,.4f} for {tokens}{unpriced}"
+
+
 def cost(spent: Mapping[tuple[str, str], Spent], part: str) -> Table:
     """Tokens and money per model and `part` of the run (a condition, a protocol)."""
     rows: list[list[Cell]] = []

@@ -13,9 +13,11 @@ from ..configurations import models_table, stating, substitutions
 from ..published import read_published
 from ..reading import RunFolder, scoring_facts, scoring_warnings, simulated_mark
 from ..report import Report
-from ..spending import cost
+from ..spending import cost, paid
 from ..table import Table
 from . import accuracy, data, memory, outcomes, reasoning
+from .figures import figures
+from .reading import reading
 from .sweep import Sweep, read_sweep
 from .turns import Kind, Turns
 
@@ -32,20 +34,26 @@ def report(runs: Sequence[RunFolder]) -> Report:
     if not turns.records:
         folders = " ".join(str(run.folder) for run in runs)
         raise ConfigurationError(f"no turn is scored yet in {folders}. `turntide status` says how far it is.")
+    found = [
+        *stating(tables(turns), "ex_by_condition", sweep.models),
+        *_modes(sweep),
+        *_data(runs, turns),
+        *sweep.gold.tables(),
+        models_table(sweep.models, sweep.returned),
+        cost(sweep.spent, "condition"),
+    ]
     return Report(
         title=_title(turns),
         marks=dict(marks_of(runs, sweep)),
         facts={**_facts(runs, turns), "gold": sweep.gold.fact(), **scoring_facts(runs)},
         warnings=[*substitutions(sweep.models, sweep.returned), *scoring_warnings(runs)],
-        tables=[
-            *stating(tables(turns), "ex_by_condition", sweep.models),
-            *_modes(sweep),
-            *_data(runs, turns),
-            *sweep.gold.tables(),
-            models_table(sweep.models, sweep.returned),
-            cost(sweep.spent, "condition"),
-        ],
         published=partial(read_published, PUBLISHED),
+        tables=found,
+        headline={f"EX% at {c}": turns.rate(turns.part(None, c)) for c in turns.plan.conditions},
+        scored=f"{len(turns.records):,} of {turns.part().planned:,} turns",
+        paid=paid(sweep.spent.values()),
+        figures=figures({table.key: table for table in found}),
+        reading=reading(),
     )
 
 

@@ -11,10 +11,12 @@ from ..configurations import models_table, stating, substitutions
 from ..published import read_published
 from ..reading import RunFolder, scoring_facts, scoring_warnings, simulated_mark
 from ..report import Report
-from ..spending import cost
-from ..table import Table
+from ..spending import cost, paid
+from ..table import Rate, Table
 from . import accuracy, breakdown, chain, data, drift, interaction, outcomes
 from .dialogues import Dialogues
+from .figures import figures
+from .reading import reading
 from .simulator import PUBLISHED, is_check, simulator_report
 from .sweep import Sweep, read_sweep
 
@@ -31,19 +33,33 @@ def report(runs: Sequence[RunFolder]) -> Report:
         folders = " ".join(str(run.folder) for run in runs)
         raise ConfigurationError(f"no dialogue is scored yet in {folders}. `turntide status` says how far it is.")
     models = (*sweep.models, *sweep.auxiliary)
+    found = [
+        *stating(tables(sweep.dialogues), "dea", sweep.models),
+        *sweep.gold.tables(),
+        models_table(models, sweep.returned),
+        cost(sweep.spent, "protocol"),
+    ]
     return Report(
         title=_title(sweep.dialogues),
         marks=dict(marks_of(runs, sweep)),
         facts={**_facts(runs), "gold": sweep.gold.fact(), **scoring_facts(runs)},
         warnings=[*substitutions(models, sweep.returned), *scoring_warnings(runs)],
-        tables=[
-            *stating(tables(sweep.dialogues), "dea", sweep.models),
-            *sweep.gold.tables(),
-            models_table(models, sweep.returned),
-            cost(sweep.spent, "protocol"),
-        ],
         published=partial(read_published, PUBLISHED),
+        tables=found,
+        headline=_headline(sweep.dialogues),
+        scored=f"{len(sweep.dialogues.records):,} of {sweep.dialogues.planned:,} dialogues",
+        paid=paid(sweep.spent.values()),
+        figures=figures({table.key: table for table in found}),
+        reading=reading(),
     )
+
+
+def _headline(dialogues: Dialogues) -> dict[str, Rate]:
+    """Return DEA% per sample set, over all models."""
+    return {
+        f"DEA% on {accuracy.SET_NAMES[kind]}": accuracy.rate_of(dialogues, "DEA", None, kind)
+        for kind in dialogues.taken("f")
+    }
 
 
 def tables(dialogues: Dialogues) -> Iterator[Table]:

@@ -1,0 +1,66 @@
+"""Figures as drawings: deterministic, in the page's colours, with names that stand clear of each other."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from turntide.results.figures.draw import draw, draw_panels, spread
+from turntide.results.figures.figure import Axis, Figure, Panel, Series, line, percents
+from turntide.results.figures.style import ROLES, SERIES, dashes, marker
+from turntide.results.figures.themed import themed
+
+FIGURE = Figure(
+    key="made",
+    title="A made-up figure",
+    panels=[
+        Panel(
+            title="One <panel>",
+            x=Axis(label="turn"),
+            y=percents("EX%"),
+            series=[
+                Series(name=f"model {n}", style=n, points=line([1, 2], [(90, (80, 95)), (10 * n, (5, 60))]))
+                for n in range(3)
+            ],
+        )
+    ],
+)
+
+
+@pytest.mark.parametrize("kind", ["svg", "pdf"])
+def test_equal_figures_give_equal_bytes_without_a_date(kind: str) -> None:
+    first, second = (draw(FIGURE, kind) for _ in range(2))  # pyright: ignore[reportArgumentType]
+    assert first == second
+    assert b"Date" not in first
+
+
+def test_text_stays_text_and_follows_the_theme_without_inline_style() -> None:
+    (svg,) = draw_panels(FIGURE)
+    shown = themed(svg, "what it shows")
+    for words in ("One &lt;panel&gt;", "model 2", 'aria-label="what it shows"', "var(--series-1)", "var(--ink)"):
+        assert words in shown
+    assert "style=" not in shown
+    assert "<style" not in shown
+    assert not set(re.findall("#[0-9a-f]{6}", shown)) & ROLES.keys()
+
+
+def test_series_differ_in_marker_and_dashes_and_not_by_colour_alone() -> None:
+    styles = range(2 * len(SERIES))
+    assert len({(marker(style), str(dashes(style))) for style in styles}) == len(styles)
+
+
+@given(st.lists(st.floats(-1, 2), max_size=12), st.floats(0.01, 0.2))
+def test_names_keep_their_order_and_their_distance_and_stay_below_the_top(wanted: Sequence[float], gap: float) -> None:
+    found = spread(wanted, gap, 1.04)
+    places = sorted(found)
+    assert all(upper - lower >= gap - 1e-9 for lower, upper in pairwise(places))
+    assert not places or places[-1] <= 1.04 + 1e-9
+    assert [found[each] for each in sorted(range(len(wanted)), key=lambda each: (wanted[each], each))] == places
+
+
+def test_a_name_with_room_stays_where_its_point_is() -> None:
+    assert spread([0.1, 0.5, 0.9], 0.1) == pytest.approx([0.1, 0.5, 0.9])  # pyright: ignore[reportUnknownMemberType]
