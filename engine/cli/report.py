@@ -43,6 +43,8 @@ def add_parser(commands: Subparsers, words: Sequence[str]) -> None:
     )
     parser.add_argument("--with-published", action="store_true", help="add the papers' own values beside ours")
     add_output(parser)
+    parser.add_argument("--html", type=Path, metavar="FILE", help="write a page with it and every dialogue instead")
+    parser.add_argument("--figures", type=Path, metavar="DIR", help="write the figures as SVG and PDF instead")
     parser.set_defaults(run=run)
 
 
@@ -60,8 +62,13 @@ def run(args: argparse.Namespace) -> int:
         if report.published is None:
             raise ConfigurationError("no published values are known for this benchmark.")
         report = replace(report, tables=with_published(report.tables, report.published()))
-    after = _as_text(operations, args.width)
-    put(only(report, args.tables), args, {folder: each.to_json() for folder, each in operations.items()}, after)
+    if args.html or args.figures:
+        from .report_files import write_files
+
+        write_files(runs, report, operations, args.html, args.figures)
+    else:
+        after = _as_text(operations, args.width)
+        put(only(report, args.tables), args, {folder: each.to_json() for folder, each in operations.items()}, after)
     if "INCOMPLETE" in report.marks:
         _say_why(runs)
     return 0

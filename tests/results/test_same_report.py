@@ -61,3 +61,11 @@ def test_a_stormy_killed_and_resumed_sweep_reports_the_bytes_of_a_calm_one(
             shown.append(capsys.readouterr().out)
         assert shown[0] == shown[1]
         assert "INCOMPLETE" not in shown[0]
+    if order == "sequential":  # the page holds every prompt besides, and takes its time
+        pages: list[bytes] = []
+        for folder in ("calm", "storm"):
+            page = tmp_path / f"{folder}.html"
+            assert main(["report", str(tmp_path / folder), "--html", str(page)]) == 0
+            pages.append(page.read_bytes())
+        assert pages[0] == pages[1]
+        assert b"without their prompts" not in pages[0]

@@ -1,0 +1,85 @@
+"""What `turntide report` writes besides what it prints: a page, and figures."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ...adapters.base import ConfigurationError
+from .working import Working
+
+if TYPE_CHECKING:
+    from ...results.figures.figure import Figure
+    from ...results.html.markup import Markup
+    from ...results.operations import Operations
+    from ...results.reading import RunFolder
+    from ...results.report import Report
+
+WITHOUT = "without figures, which need matplotlib: pip install 'turntide[figures]'"
+
+
+def write_files(
+    runs: Sequence[RunFolder],
+    report: Report,
+    operations: Mapping[str, Operations],
+    html: Path | None,
+    figures: Path | None,
+) -> None:
+    """Write what is asked for, and say on stderr what was written."""
+    report = replace(report, figures=[*report.figures, *_timelines(operations)])
+    if figures:
+        write_figures(figures, report.figures)
+    if html:
+        write_page(html, runs, report, operations)
+
+
+def _timelines(operations: Mapping[str, Operations]) -> Iterator[Figure]:
+    """Yield a figure of each run's operations that has beaten."""
+    from ...results.figures.timeline import timeline
+
+    for number, (folder, each) in enumerate(operations.items(), 1):
+        if drawn := timeline(each, "timeline" if len(operations) == 1 else f"timeline-{number}"):
+            yield replace(drawn, source=folder)
+
+
+def write_page(path: Path, runs: Sequence[RunFolder], report: Report, operations: Mapping[str, Operations]) -> None:
+    """Write the report as one HTML file; without matplotlib, without its figures."""
+    from ...results.html.write import write_html
+    from ...results.operation_tables import operation_tables
+    from .launch import run_loop
+
+    if not path.parent.is_dir():
+        raise ConfigurationError(f"there is no folder {path.parent} to write {path.name} into.")
+    tables = [(folder, table) for folder, each in operations.items() for table in operation_tables(each)]
+    with Working("drawing figures") as working:
+        drawn = _drawn(report.figures)
+        working.on("replaying dialogues")
+        size = run_loop(write_html(path, runs, report, drawn, tables))
+    left_out = f", {WITHOUT}" if report.figures and not drawn else ""
+    print(f"{path}: {size / 1e6:.1f} MB{left_out}", file=sys.stderr)
+
+
+def write_figures(folder: Path, figures: Sequence[Figure]) -> None:
+    """Write each figure as SVG and PDF; raises ConfigurationError without matplotlib."""
+    if find_spec("matplotlib") is None:
+        raise ConfigurationError(WITHOUT)
+    from ...results.figures.draw import draw
+
+    folder.mkdir(parents=True, exist_ok=True)
+    with Working("drawing figures"):
+        for figure in figures:
+            for kind in ("svg", "pdf"):
+                (folder / f"{figure.key}.{kind}").write_bytes(draw(figure, kind))
+    print(f"{folder}: {len(figures)} figures as SVG and PDF", file=sys.stderr)
+
+
+def _drawn(figures: Sequence[Figure]) -> dict[str, Markup]:
+    if find_spec("matplotlib") is None:
+        return {}
+    from ...results.html.figures import panels_markup
+
+    return {figure.key: panels_markup(figure) for figure in figures}

@@ -1,0 +1,93 @@
+"use strict";
+// The list of dialogues: only the rows in sight exist, so that its length does not matter.
+
+const ROW = 52;
+const SIGNS = { right: "✓", wrong: "✗", other: "–" };
+const CHOICES = 40; // a facet with more values than this is found by typing
+
+class List {
+  constructor(rows, facets, chosen) {
+    this.all = rows;
+    this.shown = rows;
+    this.at = -1;
+    this.chosen = chosen;
+    this.box = document.getElementById("list");
+    this.form = document.getElementById("filters");
+    this.space = this.box.appendChild(element("div"));
+    this.box.addEventListener("scroll", () => this.draw());
+    addEventListener("resize", () => this.draw());
+    this.form.addEventListener("input", () => this.filter());
+    this.form.addEventListener("submit", (event) => event.preventDefault());
+    this.form.append(...this.controls(facets));
+    this.filter();
+  }
+
+  controls(facets) {
+    const select = (name, values) =>
+      element("label", {}, name, element("select", { name }, element("option", { value: "" }, "all"), values.map((value) => element("option", { value }, value))));
+    const distinct = (values) => [...new Set(values)];
+    const selects = facets
+      .map((name) => [name, distinct(this.all.map((row) => row.facets[name]).filter((value) => value !== undefined))])
+      .filter(([, values]) => values.length > 1 && values.length <= CHOICES)
+      .map(([name, values]) => select(name, values));
+    const outcomes = distinct(this.all.flatMap((row) => row.outcomes.map((outcome) => outcome.word))).sort();
+    const unfinished = this.all.some((row) => !row.ended) ? ["(unfinished)"] : [];
+    return [
+      ...selects,
+      select("outcome", [...outcomes, ...unfinished]),
+      element("label", { class: "find" }, "find", element("input", { name: "find", type: "search", placeholder: "part of a name" })),
+    ];
+  }
+
+  filter() {
+    const wanted = [...new FormData(this.form)].filter(([, value]) => value !== "");
+    const holds = (row, [name, value]) => {
+      if (name === "find") return row.unit.toLowerCase().includes(value.toLowerCase());
+      if (name !== "outcome") return row.facets[name] === value;
+      return value === "(unfinished)" ? !row.ended : row.outcomes.some((outcome) => outcome.word === value);
+    };
+    const open = this.shown[this.at];
+    this.shown = this.all.filter((row) => wanted.every((each) => holds(row, each)));
+    this.at = this.shown.indexOf(open);
+    const count = this.shown.length.toLocaleString("en");
+    document.getElementById("count").textContent = `${count} of ${this.all.length.toLocaleString("en")} dialogues`;
+    this.space.style.height = `${this.shown.length * ROW}px`;
+    this.box.scrollTop = 0;
+    this.draw();
+  }
+
+  draw() {
+    const first = Math.max(0, Math.floor(this.box.scrollTop / ROW) - 4);
+    const last = Math.min(this.shown.length, first + Math.ceil(this.box.clientHeight / ROW) + 8);
+    this.space.replaceChildren(...this.shown.slice(first, last).map((row, offset) => this.row(row, first + offset)));
+  }
+
+  row(row, place) {
+    const name = row.facets.session ?? row.facets.sample ?? row.unit;
+    const where = Object.entries(row.facets).filter(([key]) => key !== "session" && key !== "sample").map(([, value]) => value);
+    const signs = row.outcomes.map(({ word, kind }) => element("span", { class: kind, title: word }, SIGNS[kind]));
+    const made = element(
+      "div",
+      { class: "row", role: "option", "aria-selected": String(place === this.at), onclick: () => this.choose(place) },
+      element("div", { class: "top" }, element("span", { class: "name" }, name), element("span", { class: "signs" }, signs, row.ended ? null : "…")),
+      element("div", { class: "where" }, where.join(" · ")),
+    );
+    made.style.top = `${place * ROW}px`;
+    return made;
+  }
+
+  choose(place) {
+    if (place < 0 || place >= this.shown.length) return;
+    this.at = place;
+    const top = place * ROW;
+    if (top < this.box.scrollTop) this.box.scrollTop = top;
+    else if (top + ROW > this.box.scrollTop + this.box.clientHeight) this.box.scrollTop = top + ROW - this.box.clientHeight;
+    this.draw();
+    this.chosen(this.shown[place]);
+  }
+
+  find(unit) {
+    const place = this.shown.findIndex((row) => row.unit === unit);
+    if (place >= 0) this.choose(place);
+  }
+}

@@ -1,0 +1,239 @@
+"""Every dialogue of a run, compressed for a page: blocks of a few hundred, each opened when it is looked at.
+
+Prompts repeat each other: within a block every text stands once, and long texts that come back in later blocks (a
+schema, a system prompt) move to one shared block. A block is JSON, deflated, in base64, and dialogues name texts by
+number (shared ones by -1, -2, ...). What stands there is what journal and data say, cut where a single text would be
+longer than `LONGEST`.
+"""
+
+from __future__ import annotations
+
+import json
+import zlib
+from base64 import b64encode
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Final, cast
+
+import orjson
+
+from ...adapters.base import Json, Message
+from ...engine.comparison import compare
+from ...engine.replay import Asked, Executed, Recorded, Transcript
+from ...engine.sql.outcome import Outcome
+from ..report import Listed, Reading
+
+BLOCK: Final = 1 << 20
+"""Characters of distinct text after which a block is closed: little enough to be opened at once."""
+
+SHARED: Final = 1000
+"""Characters from which a text that comes back moves to the shared block."""
+
+LONGEST: Final = 100_000
+
+
+class Texts:
+    """Items of JSON by number, each once."""
+
+    def __init__(self) -> None:
+        self.items: list[Json] = []
+        self.size = 0
+        self._numbers: dict[str, int] = {}
+
+    def number(self, key: str, item: Json) -> int:
+        """Return the number of an item; `key` is equal exactly for equal items."""
+        found = self._numbers.get(key)
+        if found is None:
+            found = self._numbers[key] = len(self.items)
+            self.items.append(item)
+            self.size += len(key)
+        return found
+
+    def find(self, key: str) -> int | None:
+        """Return the number of the item under `key`, if it is here."""
+        return self._numbers.get(key)
+
+
+@dataclass(frozen=True, slots=True)
+class Packed:
+    """The list to filter, the shared texts, and the blocks that the list points to; all in base64."""
+
+    index: str
+    shared: str
+    blocks: Sequence[str]
+    count: int
+
+
+@dataclass(slots=True)
+class _Turn:
+    """What belongs to one question to the evaluated model: all that came until the next."""
+
+    asked: Asked
+    aside: list[Asked] = field(default_factory=list[Asked])
+    ran: list[Executed] = field(default_factory=list[Executed])
+    gold: list[Executed] = field(default_factory=list[Executed])
+    records: list[Recorded] = field(default_factory=list[Recorded])
+
+
+class Packer:
+    """Takes in dialogues one by one; memory holds the block that grows, and what is compressed already."""
+
+    def __init__(self, reading: Reading) -> None:
+        self._reading = reading
+        self._shared = Texts()
+        self._seen: set[int] = set()
+        self._long: set[int] = set()
+        self._texts = Texts()
+        self._dialogues: list[Json] = []
+        self._rows: list[Json] = []
+        self._facets: list[str] = []
+        self._words = Texts()
+        self._blocks: list[str] = []
+        self._gold: dict[int, tuple[Outcome, tuple[str, Json]]] = {}
+
+    def add(self, transcript: Transcript) -> None:
+        """Take in a dialogue."""
+        records = [step.fields for step in transcript.steps if isinstance(step, Recorded)]
+        listed = self._reading.listed(records) if records else Listed(facets={}, outcomes=())
+        facets = {**transcript.labels, **listed.facets}
+        self._facets += [name for name in facets if name not in self._facets]
+        values = [self._word(facets[name]) if name in facets else -1 for name in self._facets]
+        outcomes = [self._word(outcome) for outcome in listed.outcomes]
+        place = [len(self._blocks), len(self._dialogues)]
+        self._rows.append(cast("Json", [transcript.unit, int(transcript.ended), *place, values, outcomes]))
+        self._dialogues.append(self._dialogue(transcript))
+        if self._texts.size >= BLOCK:
+            self._close()
+
+    def finish(self) -> Packed:
+        """Return everything."""
+        self._close()
+        words = self._words.items
+        index: Json = {
+            "facets": cast("Json", self._facets),
+            "words": words,
+            "right": [word in self._reading.right for word in words],
+            "rows": self._rows,
+        }
+        return Packed(_packed(index), _packed(self._shared.items), self._blocks, len(self._rows))
+
+    def _close(self) -> None:
+        if self._dialogues:
+            self._blocks.append(_packed({"texts": self._texts.items, "dialogues": self._dialogues}))
+        self._texts, self._dialogues = Texts(), []
+        self._seen |= self._long
+        self._long.clear()
+
+    def _dialogue(self, transcript: Transcript) -> Json:
+        told: dict[tuple[str, str], tuple[Message, ...]] = {}
+        return [self._turn(turn, told) for turn in _turns(transcript)]
+
+    def _turn(self, turn: _Turn, told: dict[tuple[str, str], tuple[Message, ...]]) -> Json:
+        found: dict[str, Json] = {"asked": self._asked(turn.asked, told)}
+        if turn.aside:
+            found["aside"] = [self._asked(each, told) for each in turn.aside]
+        found["ran"] = [self._executed(each, "") for each in turn.ran]
+        names = self._reading.references
+        found["gold"] = [
+            self._executed(each, names[min(place, len(names) - 1)]) for place, each in enumerate(turn.gold)
+        ]
+        if turn.ran and turn.gold:
+            found["agree"] = cast("Json", compare(turn.gold[0].outcome, turn.ran[-1].outcome))
+        found["records"] = [self._item(dict(each.fields)) for each in turn.records]
+        return found
+
+    def _asked(self, asked: Asked, told: dict[tuple[str, str], tuple[Message, ...]]) -> Json:
+        answer = asked.answer
+        found: dict[str, Json] = {"model": self._text(asked.model), "answer": self._text(answer.text)}
+        if asked.messages is not None:
+            before = told.get((asked.branch, asked.model), ())
+            found["known"] = _common(before, asked.messages)
+            found["prompt"] = [[message.role, self._sections(message.content)] for message in asked.messages]
+            told[asked.branch, asked.model] = asked.messages
+        if answer.reasoning:
+            found["reasoning"] = self._text(answer.reasoning)
+        if answer.finish != "stop":
+            found["finish"] = f"{answer.finish} {answer.detail}".strip()
+        if answer.usage:
+            found["tokens"] = [answer.usage.input_tokens, answer.usage.output_tokens]
+        return found
+
+    def _sections(self, content: str) -> list[Json]:
+        """Return pairs of heading and text: the whole content under no heading, unless it begins with one."""
+        if not content.startswith("## "):
+            return [["", self._text(content)]]
+        parts = (part.partition("\n") for part in content[3:].split("\n\n## "))
+        return [[heading, self._text(text)] for heading, _, text in parts]
+
+    def _executed(self, executed: Executed, name: str) -> Json:
+        sql = None if executed.sql is None else self._text(executed.sql)
+        return [name, sql, self._texts.number(*self._outcome(executed))]
+
+    def _outcome(self, executed: Executed) -> tuple[str, Json]:
+        """Return an outcome without its digests, as text and as JSON; those of gold come again and again."""
+        known = self._gold.get(id(executed.outcome))
+        if known is None:
+            shown: Json = {key: value for key, value in executed.outcome.to_json().items() if key != "digests"}
+            known = executed.outcome, (_dumped(shown).decode(), shown)
+            if executed.gold:
+                self._gold[id(executed.outcome)] = known
+        return known[1]
+
+    def _text(self, text: str) -> int:
+        if len(text) > LONGEST:
+            text = f"{text[:LONGEST]}\n... cut here; the journal has all {len(text):,} characters"
+        if len(text) < SHARED:
+            return self._texts.number(text, text)
+        shared = self._shared.find(text)
+        if shared is None and hash(text) in self._seen:
+            shared = self._shared.number(text, text)
+        if shared is not None:
+            return -1 - shared
+        self._long.add(hash(text))
+        return self._texts.number(text, text)
+
+    def _item(self, item: dict[str, Json]) -> int:
+        return self._texts.number(_dumped(item).decode(), item)
+
+    def _word(self, word: str) -> int:
+        return self._words.number(word, word)
+
+
+def _turns(transcript: Transcript) -> Iterator[_Turn]:
+    """Yield the dialogue's turns: each begins with a question to the model that it evaluates."""
+    turn = None
+    model = transcript.labels.get("model")
+    for step in transcript.steps:
+        match step:
+            case Asked() if turn is None or (not step.branch and model in (None, step.model)):
+                if turn:
+                    yield turn
+                turn = _Turn(step)
+            case _ if turn is None:
+                pass
+            case Asked():
+                turn.aside.append(step)
+            case Executed():
+                (turn.gold if step.gold else turn.ran).append(step)
+            case Recorded():
+                turn.records.append(step)
+    if turn:
+        yield turn
+
+
+def _common(before: Sequence[Message], now: Sequence[Message]) -> int:
+    """Return how many messages both begin with."""
+    pairs = enumerate(zip(before, now, strict=False))
+    return next((place for place, (old, new) in pairs if old != new), min(len(before), len(now)))
+
+
+def _packed(value: Json) -> str:
+    squeeze = zlib.compressobj(6, zlib.DEFLATED, -zlib.MAX_WBITS)
+    return b64encode(squeeze.compress(_dumped(value)) + squeeze.flush()).decode("ascii")
+
+
+def _dumped(value: Json) -> bytes:
+    try:
+        return orjson.dumps(value)
+    except TypeError:  # a lone surrogate, or a number beyond 64 bits
+        return json.dumps(value).encode("ascii")

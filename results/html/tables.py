@@ -1,0 +1,70 @@
+"""Tables and rates as HTML."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from ..table import Cell, Difference, Rate, Table
+from ..text import cell_text
+from .markup import Markup, join, tag
+
+LONG: Final = 60
+"""Rows from which a table scrolls within itself."""
+
+
+def table_markup(table: Table, before: str = "") -> Markup:
+    """Return a table with its title and note; intervals stand small under their numbers."""
+    source = tag("span", table.source, class_="source") if table.source else None
+    head = tag("tr", *(_head(table, place, name) for place, name in enumerate(table.columns)))
+    rows = (tag("tr", *_cells(table, row)) for row in table.rows)
+    box = "wide long" if len(table.rows) > LONG else "wide"
+    grid = tag("table", tag("thead", head), tag("tbody", *rows))
+    return tag(
+        "div",
+        tag("h3", before, table.title, " ", source),
+        tag(
+            "div",
+            grid,
+            class_=box,
+            tabindex=0,
+            role="region",
+            aria_label=table.title,
+        ),
+        tag("p", table.note, class_="note") if table.note else None,
+        class_="table",
+        id=f"table-{table.key}" if not before else None,
+    )
+
+
+def rate_bar(rate: Rate) -> Markup:
+    """Return a rate as a bar with its interval, from 0 to 100 %."""
+    value = 100 * (rate.value or 0)
+    bar = tag("rect", width=f"{value:.2f}", height=10, class_="value")
+    whisker = tag("line", x1=f"{100 * rate.low:.2f}", x2=f"{100 * rate.high:.2f}", y1=5, y2=5, class_="interval")
+    back = tag("rect", width=100, height=10, class_="track")
+    return tag(
+        "svg", back, bar, whisker if rate.scored else None, class_="bar", viewBox="0 0 100 10",
+        preserveAspectRatio="none", aria_hidden="true",
+    )  # fmt: skip
+
+
+def _head(table: Table, place: int, name: str) -> Markup:
+    return tag("th", name, scope="col", class_=None if place < table.labels else "number")
+
+
+def _cells(table: Table, row: Sequence[Cell]) -> list[Markup]:
+    return [
+        tag("th", cell_text(cell), scope="row") if place < table.labels else tag("td", _cell(cell), class_="number")
+        for place, cell in enumerate(row)
+    ]
+
+
+def _cell(cell: Cell) -> Markup:
+    """Return a cell's text, its interval apart."""
+    if not isinstance(cell, Rate | Difference):
+        return join(cell_text(cell))
+    brief, full = cell.text(brief=True), cell.text()
+    start, end = full.find("["), full.find("]")
+    interval = tag("small", full[start : end + 1]) if start >= 0 else None
+    return join(brief, interval)
