@@ -219,10 +219,7 @@ class Operations:
                 self.tainted.update(line["databases"])
             case kind if kind == BATCH:
                 self._batch(line)
-            case kind if kind == PULSE:
-                if self.parts:
-                    self.parts[-1].pulses.append(line)
-            case kind if kind == PART:
+            case kind if kind in (PART, PULSE):
                 self._part(line)
             case _:
                 pass
@@ -249,6 +246,8 @@ class Operations:
             self.parts.append(Part(line["began"]))
             for label, planned in line["planned"].items():
                 self.models[label].planned = planned
+        elif self.parts and line["k"] == PULSE:
+            self.parts[-1].pulses.append(line)
         elif self.parts:
             last = self.parts[-1]
             last.ended, last.state, last.reasons = line["ended"], line["state"], tuple(line["reasons"])
