@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from typing import Final
 
-from ..table import Cell, Difference, Rate, Table
+from ..table import Cell, Difference, Number, Rate, Table
 from .figure import Axis, Figure, Panel, Range, Series, crossed, percent, percents, points
 
 Tables = Mapping[str, Table]
@@ -36,6 +36,8 @@ def value(cell: Cell) -> tuple[float, Range] | None:
             return percent(cell)
         case Difference():
             return points(cell)
+        case Number():
+            return cell.value, None
         case int() | float() | Decimal():
             return float(cell), None
         case _:

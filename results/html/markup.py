@@ -5,7 +5,7 @@ from __future__ import annotations
 from html import escape
 from typing import Final
 
-from ..text import printable
+from ..shown import printable
 
 _VOID: Final = frozenset({"meta"})
 

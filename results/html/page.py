@@ -95,7 +95,7 @@ def _headline(headline: Mapping[str, Rate]) -> Markup | None:
     if not headline:
         return None
     rows = (
-        tag("tr", tag("th", name, scope="row"), tag("td", rate_bar(rate)), tag("td", rate.text()))
+        tag("tr", tag("th", name, scope="row"), tag("td", rate_bar(rate)), tag("td", rate.shown().text()))
         for name, rate in headline.items()
     )
     return tag("table", tag("caption", "With 95 % intervals"), tag("tbody", *rows), class_="headline")

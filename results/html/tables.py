@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from ..table import Cell, Difference, Rate, Table
-from ..text import cell_text
+from ..shown import cell_text, shown
+from ..table import Cell, Rate, Table
 from .markup import Markup, join, tag
 
 LONG: Final = 60
@@ -62,9 +62,6 @@ def _cells(table: Table, row: Sequence[Cell]) -> list[Markup]:
 
 def _cell(cell: Cell) -> Markup:
     """Return a cell's text, its interval apart."""
-    if not isinstance(cell, Rate | Difference):
-        return join(cell_text(cell))
-    brief, full = cell.text(brief=True), cell.text()
-    start, end = full.find("["), full.find("]")
-    interval = tag("small", full[start : end + 1]) if start >= 0 else None
-    return join(brief, interval)
+    parts = shown(cell)
+    interval = tag("small", parts.interval) if parts.interval else None
+    return join(parts.text(brief=True), interval)
