@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import random
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
@@ -191,7 +192,9 @@ class Calls:
         route = call.route
         if isinstance(reply, Answer):
             cost = _cost(route, reply)
-            self._journal.append(answer_line(call.key, call.sends, call.digest, reply, cost, call.queued, seconds))
+            self._journal.append(
+                answer_line(call.key, call.sends, call.digest, reply, cost, call.queued, seconds, time.time())
+            )
             used = None if reply.usage is None else float(reply.usage.input_tokens + reply.usage.output_tokens)
             route.turnstile.leave(hold.tokens, used, hold.usd, cost)
             route.turnstile.limits.answered()

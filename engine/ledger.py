@@ -73,9 +73,12 @@ def sent_line(key: Key, attempt: int, digest: str, usd: Decimal, model: str) -> 
 
 
 def answer_line(
-    key: Key, attempt: int, digest: str, answer: Answer, usd: Decimal | None, queued: float, took: float
+    key: Key, attempt: int, digest: str, answer: Answer, usd: Decimal | None, queued: float, took: float, at: float
 ) -> Line:
-    """Return an answer's line. `queued` and `took` are seconds; they are operations, never results."""
+    """Return an answer's line.
+
+    `queued` and `took` are seconds, `at` the Unix time at which it came; they are operations, never results.
+    """
     line: Line = {"k": "answer", **place(key), "n": attempt, "h": digest, "text": answer.text, "model": answer.model}
     if usd is not None:
         line["usd"] = str(usd)
@@ -88,6 +91,7 @@ def answer_line(
     if answer.simulated:
         line["simulated"] = True
     line["queued"], line["took"] = round(queued, 6), round(took, 6)
+    line["at"] = round(at, 3)
     return line
 
 

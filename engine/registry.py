@@ -9,7 +9,7 @@ from typing import Literal
 
 from ..adapters.base import ConfigurationError
 
-Group = Literal["benchmarks", "adapters", "readers", "reports", "measures", "commands"]
+Group = Literal["benchmarks", "adapters", "readers", "reports", "measures", "exports", "commands"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,12 +28,16 @@ from .unit import Experiment, Unit
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A question and its answer. `messages` is None where the prompt cannot be brought back."""
+    """A question and its answer. `messages` is None where the prompt cannot be brought back.
+
+    `model` is the label that was asked; `line` is the answer's line (`engine.ledger`): its cost, attempts and times.
+    """
 
     branch: str
     model: str
     messages: tuple[Message, ...] | None
     answer: Answer
+    line: Fields = field(default_factory=dict[str, Any])
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +84,7 @@ class Lines:
     def __enter__(self) -> Self:
         for offset, raw in whole_lines(self._path):
             head = self._decoded(offset, raw, decode_head)
-            if head["k"] in STEPS or head["k"] == END:
+            if head["k"] in STEPS or head["k"] in (END, "sent"):
                 self._offsets.setdefault(head["u"], array("q")).extend((offset, len(raw)))
         self._file = os.open(self._path, os.O_RDONLY | os.O_CLOEXEC)
         return self
@@ -93,12 +97,20 @@ class Lines:
         return iter(self._offsets)
 
     def of(self, unit: str) -> dict[Key | None, Fields]:
-        """Return the unit's lines by their places; under None the line that ends it."""
+        """Return the unit's lines by their places; under None the line that ends it.
+
+        An answer's line gets `m` from its `sent` line: the label of the model that was asked.
+        """
         places = self._offsets.get(unit, array("q"))
         found: dict[Key | None, Fields] = {}
+        asked: dict[Key, str] = {}
         for offset, size in zip(places[::2], places[1::2], strict=True):
             line = self._decoded(offset, os.pread(self._file, size, offset))
-            found[None if line["k"] == END else Key(unit, line["b"], line["s"])] = line
+            key = None if line["k"] == END else Key(unit, line["b"], line["s"])
+            if key and line["k"] == "sent":
+                asked[key] = line["m"]
+            else:
+                found[key] = {**line, "m": asked.get(key, line["model"])} if key and line["k"] == "answer" else line
         return found
 
     def _decoded(self, offset: int, raw: bytes, read: Callable[[bytes], Fields] = decode) -> Fields:
@@ -134,11 +146,14 @@ def recall(lines: Lines) -> Iterator[Transcript]:
     """Yield every dialogue that has begun as the journal alone tells it: without prompts, statements and gold."""
     for unit in sorted(lines.units()):
         known = lines.of(unit)
+        if not known:  # asked, and never answered
+            continue
         transcript = Transcript(unit, ended=None in known)
         for key in sorted(key for key in known if key):
             match known[key]:
                 case {"k": "answer", **line}:
-                    transcript.steps.append(Asked(key.branch, line["model"], None, answer_of(line)))
+                    transcript.labels = transcript.labels or {"model": line["m"]}
+                    transcript.steps.append(Asked(key.branch, line["m"], None, answer_of(line), line))
                 case {"k": "sql", "outcome": outcome}:
                     transcript.steps.append(Executed("", None, Outcome.from_json(outcome)))
                 case {"fields": fields}:
@@ -188,8 +203,9 @@ class ReplayContext:
 
     async def ask(self, model: str, messages: Sequence[Message], **options: Json) -> Answer:
         """Return the journalled answer."""
-        answer = answer_of(self._line("answer"))
-        self._steps.append(Asked(self._branch, model, tuple(messages), answer))
+        line = self._line("answer")
+        answer = answer_of(line)
+        self._steps.append(Asked(self._branch, model, tuple(messages), answer, line))
         return answer
 
     async def execute(self, database: str, sql: str) -> Outcome:

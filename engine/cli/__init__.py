@@ -38,6 +38,7 @@ COMMANDS: Final[dict[str, Command]] = {
     "report": Command("report", "tables of one or more runs"),
     "compare": Command("compare", "paired differences between runs, models or conditions"),
     "rescore": Command("rescore", "score a run again from its answers, without a call"),
+    "export": Command("export", "runs as Parquet, CSV, a data set folder, Inspect's logs or OpenTelemetry's spans"),
     "data": Command("data", "build, list and check databases and benchmarks"),
     "sql": Command("sql", "one statement under the sweep's guards, compared with a gold one"),
     "models": Command("models", "install a small model"),

@@ -11,8 +11,8 @@ from __future__ import annotations
 import json
 import zlib
 from base64 import b64encode
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Final, cast
 
 import orjson
@@ -22,6 +22,7 @@ from ...engine.comparison import compare
 from ...engine.replay import Asked, Executed, Recorded, Transcript
 from ...engine.sql.outcome import Outcome
 from ..report import Listed, Reading
+from ..transcripts import Turn, turns_of
 
 BLOCK: Final = 1 << 20
 """Characters of distinct text after which a block is closed: little enough to be opened at once."""
@@ -62,17 +63,6 @@ class Packed:
     shared: str
     blocks: Sequence[str]
     count: int
-
-
-@dataclass(slots=True)
-class _Turn:
-    """What belongs to one question to the evaluated model: all that came until the next."""
-
-    asked: Asked
-    aside: list[Asked] = field(default_factory=list[Asked])
-    ran: list[Executed] = field(default_factory=list[Executed])
-    gold: list[Executed] = field(default_factory=list[Executed])
-    records: list[Recorded] = field(default_factory=list[Recorded])
 
 
 class Packer:
@@ -126,9 +116,9 @@ class Packer:
 
     def _dialogue(self, transcript: Transcript) -> Json:
         told: dict[tuple[str, str], tuple[Message, ...]] = {}
-        return [self._turn(turn, told) for turn in _turns(transcript)]
+        return [self._turn(turn, told) for turn in turns_of(transcript)]
 
-    def _turn(self, turn: _Turn, told: dict[tuple[str, str], tuple[Message, ...]]) -> Json:
+    def _turn(self, turn: Turn, told: dict[tuple[str, str], tuple[Message, ...]]) -> Json:
         found: dict[str, Json] = {"asked": self._asked(turn.asked, told)}
         if turn.aside:
             found["aside"] = [self._asked(each, told) for each in turn.aside]
@@ -197,28 +187,6 @@ class Packer:
 
     def _word(self, word: str) -> int:
         return self._words.number(word, word)
-
-
-def _turns(transcript: Transcript) -> Iterator[_Turn]:
-    """Yield the dialogue's turns: each begins with a question to the model that it evaluates."""
-    turn = None
-    model = transcript.labels.get("model")
-    for step in transcript.steps:
-        match step:
-            case Asked() if turn is None or (not step.branch and model in (None, step.model)):
-                if turn:
-                    yield turn
-                turn = _Turn(step)
-            case _ if turn is None:
-                pass
-            case Asked():
-                turn.aside.append(step)
-            case Executed():
-                (turn.gold if step.gold else turn.ran).append(step)
-            case Recorded():
-                turn.records.append(step)
-    if turn:
-        yield turn
 
 
 def _common(before: Sequence[Message], now: Sequence[Message]) -> int:

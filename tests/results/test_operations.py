@@ -30,12 +30,12 @@ LINES: list[Line] = [
     sent_line(Key("u1"), 2, "h", Decimal("0.5"), "one"),
     fail_line(Key("u1"), 2, DROPPED),
     sent_line(Key("u1"), 3, "h", Decimal("0.5"), "one"),
-    answer_line(Key("u1"), 3, "h", ANSWER, Decimal("0.1"), 2.0, 1.0),
+    answer_line(Key("u1"), 3, "h", ANSWER, Decimal("0.1"), 2.0, 1.0, 1_800_000_000.0),
     {"k": "end", "u": "u1", "m": "one"},
     sent_line(Key("u2"), 1, "h", Decimal("0.25"), "one"),
     {"k": "part", "began": "2026-01-01T01:00:00.000+00:00", "planned": {"one": 2, "two": 1}},
     sent_line(Key("u2"), 2, "h", Decimal("0.25"), "one"),
-    answer_line(Key("u2"), 2, "h", ANSWER, Decimal("0.1"), 0.0, 3.0),
+    answer_line(Key("u2"), 2, "h", ANSWER, Decimal("0.1"), 0.0, 3.0, 1_800_000_000.0),
     {"k": "part", "ended": "2026-01-01T01:00:02.500+00:00", "state": "incomplete", "reasons": ["two stopped: no key"]},
 ]
 """One call that met a 429 and a drop, one that was on the wire when the first process was killed."""

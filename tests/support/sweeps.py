@@ -80,6 +80,7 @@ class Sweep:
             "format": FORMAT,
             "benchmark": "enterprisemem",
             "models": [{"label": model, "id": model, "options": dict(self.options)} for model in self.models],
+            "auxiliary": [],
             "repeats": self.repeats,
             "seed": 0,
             "limit": None,
@@ -108,7 +109,7 @@ class Sweep:
                 text="SELECT 1", model=self.returned(model), usage=self.spent, simulated=model in self.simulated
             )
             yield sent_line(asked, 1, digest, Decimal("0.01"), model)
-            yield answer_line(asked, 1, digest, answer, self.usd, 0.001, 0.25)
+            yield answer_line(asked, 1, digest, answer, self.usd, 0.001, 0.25, 1_800_000_000.0 + turn)
             outcome = Outcome(status="ok", rows=1, excerpt=((1,),))
             yield {"k": "sql", **place(ran), "h": digest, "outcome": outcome.to_json()}
             yield {"k": "record", **place(told), "fields": self.record(unit, turn).fields()}
