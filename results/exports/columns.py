@@ -32,6 +32,13 @@ class Table(Generic[T]):
     columns: Sequence[Column[T]]
     rows: Callable[[Dialogue], Iterator[T]]
 
+    def described(self) -> Iterator[str]:
+        """Yield the lines of a Markdown table that says what every column is."""
+        yield "| column | type | unit | meaning |"
+        yield "|---|---|---|---|"
+        for column in self.columns:
+            yield f"| `{column.name}` | `{column.type}` | {column.unit} | {column.meaning} |"
+
     def cells(self, dialogue: Dialogue) -> Iterator[list[Any]]:
         """Yield the dialogue's rows, each cell ready to be written."""
         for row in self.rows(dialogue):

@@ -45,6 +45,11 @@ class CsvFiles:
         self._stack.close()
 
 
+def written(text: str) -> str:
+    """Return a text as a cell holds it; dropping an apostrophe that it begins with gives the text back."""
+    return f"'{text}" if text.startswith((*RISKY, "'")) else text
+
+
 def _row(cells: Sequence[Any]) -> list[Any]:
     return [_cell(cell) for cell in cells]
 
@@ -52,7 +57,7 @@ def _row(cells: Sequence[Any]) -> list[Any]:
 def _cell(cell: object) -> object:
     match cell:
         case str():
-            return f"'{cell}" if cell.startswith((*RISKY, "'")) else cell
+            return written(cell)
         case bool():
             return "true" if cell else "false"
         case None | int() | float():

@@ -67,10 +67,7 @@ def _body(export: Export, marks: Mapping[str, str], models: Sequence[str]) -> It
     for table in export.tables:
         yield f"## `{table.key}`: {table.meaning}"
         yield ""
-        yield "| column | type | unit | meaning |"
-        yield "|---|---|---|---|"
-        for column in table.columns:
-            yield f"| `{column.name}` | `{column.type}` | {column.unit} | {column.meaning} |"
+        yield from table.described()
         yield ""
     yield "## Licence"
     yield ""
