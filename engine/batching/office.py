@@ -240,7 +240,7 @@ class Batching:
         if isinstance(reply, Answer):
             price, usage = route.batch.price, reply.usage
             cost = price.cost(usage) if price and usage else None
-            line = answer_line(call.key, call.attempt, call.digest, reply, cost, call.queued, took)
+            line = answer_line(call.key, call.attempt, call.digest, reply, cost, call.queued, took, time.time())
             route.answers += 1
             self._progress.answered(batch.model, reply, 0.0)
         else:
