@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import threading
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -23,7 +23,7 @@ SWEEP = Sweep(talks=[Talk(name="NW-2", turns=4)], conditions=("B",), options={"t
 
 
 @contextmanager
-def receiver(status: int = 200) -> Iterator[tuple[str, list[dict[str, Any]]]]:
+def receiver(status: int = 200) -> Generator[tuple[str, list[dict[str, Any]]]]:
     """An OTLP receiver: its URL, and the spans that it got."""
     got: list[dict[str, Any]] = []
 
@@ -36,7 +36,7 @@ def receiver(status: int = 200) -> Iterator[tuple[str, list[dict[str, Any]]]]:
             self.send_response(status)
             self.end_headers()
 
-        def log_message(self, *_: object) -> None:
+        def log_message(self, format: str, *args: object) -> None:  # noqa: A002 -- the name is its base's
             pass
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)

@@ -44,6 +44,7 @@ def _exported(run: Path, to: str, out: Path) -> Path:
     return out
 
 
+@pytest.mark.real("datasets")
 def test_datasets_loads_the_folder(memory_run: Path, tmp_path: Path, read_apart: Reader) -> None:
     folder = _exported(memory_run, "huggingface", tmp_path / "folder")
     found = read_apart("datasets", DATASETS, str(folder), "turns", "dialogues")
@@ -60,6 +61,7 @@ def test_the_card_says_what_no_reader_may_miss(memory_run: Path, tmp_path: Path)
         assert needed in card
 
 
+@pytest.mark.real("inspect_ai")
 def test_inspects_own_reader_loads_the_turns(memory_run: Path, tmp_path: Path, read_apart: Reader) -> None:
     (log,) = read_apart("inspect_ai", INSPECT, str(_exported(memory_run, "inspect", tmp_path / "logs")))
     assert (log["task"], log["model"], log["status"]) == ("enterprisemem-B", "sim/reader-forgetful", "success")
@@ -75,6 +77,7 @@ def test_inspects_own_reader_loads_the_turns(memory_run: Path, tmp_path: Path, r
     assert last["started_at"] <= last["completed_at"]
 
 
+@pytest.mark.real("inspect_ai")
 def test_inspects_own_reader_loads_the_dialogues(drift_run: Path, tmp_path: Path, read_apart: Reader) -> None:
     logs = read_apart("inspect_ai", INSPECT, str(_exported(drift_run, "inspect", tmp_path / "logs")))
     assert {log["task"]: log["summaries"] for log in logs} == {"tide-f": 6, "tide-p": 4}
@@ -86,6 +89,7 @@ def test_inspects_own_reader_loads_the_dialogues(drift_run: Path, tmp_path: Path
     assert set(full["usage"]) == {"sim/tide-keeps-retracted", "sim/tide-user"}
 
 
+@pytest.mark.real("inspect_ai")
 def test_logs_of_equal_journals_have_equal_bytes_and_incomplete_ones_say_so(tmp_path: Path, read_apart: Reader) -> None:
     run = write(tmp_path / "run", Sweep(talks=[Talk(name="NW-2", turns=4)]), dropped=3)
     folders = [_exported(run, "inspect", tmp_path / name) for name in ("one", "two")]

@@ -155,7 +155,7 @@ def test_an_unfinished_dialogue_is_there_and_its_run_is_marked(tmp_path: Path) -
 
 def test_hostile_text_is_written_whole_and_opens_no_formula(tmp_path: Path) -> None:
     told = {"category": "correct", "sql": HOSTILE}
-    run = write(tmp_path / "run", Sweep(talks=TALKS, told=lambda *_: told))
+    run = write(tmp_path / "run", Sweep(talks=TALKS, told=lambda model, condition, talk, turn: told))
     kept = HOSTILE.replace("\udcff", "\\udcff")
     (row, *_) = rows_of(exported(run, "csv", "--no-prompts") / "turns.csv")
     assert row["sql"] == f"'{kept}"
