@@ -32,7 +32,13 @@ from .types import writable
 BATCH: Final = 512
 """Spans that are sent at once."""
 
-PROVIDERS: Final[Mapping[str, str]] = {"google": "gcp.gemini", "xai": "x_ai"}
+PROVIDERS: Final[Mapping[str, str]] = {
+    "google": "gcp.gemini",
+    "vertex": "gcp.vertex_ai",
+    "bedrock": "aws.bedrock",
+    "azure": "azure.ai.openai",
+    "xai": "x_ai",
+}
 """Our names of providers where the conventions have another; all others are the same."""
 
 OPTIONS: Final[Mapping[str, str]] = {
