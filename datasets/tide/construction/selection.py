@@ -1,0 +1,171 @@
+"""Which questions become anchors (§3.2): rules, then a stratified draw, then a drift for each, assigned in advance."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TypeAlias
+
+from msgspec import structs
+from sqlglot import TokenType
+
+from ...draw import Draw
+from ...gold import GoldRunner
+from ..commitments import commitments
+from ..editing import written
+from ..parsing import UnparsableSql, parse, tokenize
+from ..samples import SUBTYPES, TIERS, DriftLabel
+from ..schema import Schema
+from ..structure import Tier, structural_score, structure_of, tier_of
+from ..units import Commitment
+from .anchors import REASONS, AnchorQuery, Reason, Selection, Stratum
+from .questions import Question
+from .yields import Ground
+
+LEAST_CHOICES = 2
+"""How many decisions a query must hold for two layers: one for each to be about."""
+
+_SECONDS = 10.0
+_Cell: TypeAlias = tuple[Tier, str]
+
+
+def select(
+    questions: Iterable[Question], databases: Mapping[str, Path], count: int | None = None, seed: int = 0
+) -> tuple[tuple[AnchorQuery, ...], Selection]:
+    """Return the anchors among `questions`, at most `count` of them, and how they came.
+
+    A question over a database that is not in `databases` is counted and passed over.
+    """
+    dropped: Counter[Reason] = Counter(dict.fromkeys(REASONS, 0))
+    seen, kept, executable = set[tuple[str, str]](), list[AnchorQuery](), list[AnchorQuery]()
+    with GoldRunner(databases, _SECONDS) as runner:
+        grounds = {name: Ground(name, path, runner) for name, path in databases.items()}
+        for question in questions:
+            found = _judged(question, grounds, seen)
+            if isinstance(found, AnchorQuery):
+                executable.append(found)
+                found = _unfit(found, grounds[found.database].schema) or found
+            if isinstance(found, AnchorQuery):
+                kept.append(found)
+            else:
+                dropped[found] += 1
+    drawn = stratified(kept, count, seed)
+    anchors = assigned(drawn, seed)
+    selection = Selection(
+        candidates=len(kept) + dropped.total(),
+        dropped=dict(dropped),
+        kept=len(kept),
+        drawn=len(anchors),
+        strata=tuple(_strata(kept, drawn)),
+        executable=len(executable),
+        yields={
+            subtype: sum(any(d.label.subtype == subtype for d in anchor.drifts) for anchor in executable)
+            for subtype in SUBTYPES
+        },
+        fine_yields=dict(Counter(d.label.fine_subtype for a in executable for d in a.drifts if d.label.fine_subtype)),
+    )
+    return anchors, selection
+
+
+def choices(sql: str, schema: Schema | None = None) -> int:
+    """Return how many decisions a query holds: its commitments but for select items that are a column and no more.
+
+    A filter, an aggregate, a grouping or sorting key, a bound of rows can each be left open by a question; which column
+    is shown rarely can. Raises UnparsableSql.
+    """
+    return sum(not _is_plain(unit) for unit in commitments(sql, schema))
+
+
+def stratified(anchors: Sequence[AnchorQuery], count: int | None, seed: int) -> list[AnchorQuery]:
+    """Draw `count` of `anchors`, as evenly over tiers and splits as their numbers allow; all when there are fewer."""
+    cells: defaultdict[_Cell, list[AnchorQuery]] = defaultdict(list)
+    for anchor in anchors:
+        cells[anchor.tier, anchor.split].append(anchor)
+    decks = [Draw("tide anchors", seed, *cell).shuffled(cells[cell]) for cell in sorted(cells)]
+    left, chosen = len(anchors) if count is None else min(count, len(anchors)), set[str]()
+    while left:
+        for deck in decks:
+            if deck and left:
+                chosen.add(deck.pop().id)
+                left -= 1
+    return [anchor for anchor in anchors if anchor.id in chosen]
+
+
+def assigned(anchors: Sequence[AnchorQuery], seed: int) -> tuple[AnchorQuery, ...]:
+    """Assign each anchor one of the drifts that it admits, the subtypes balanced, the output clauses within them too.
+
+    Those with the least choice come first; each takes what was taken least.
+    """
+    subtypes, labels, given = Counter[str](), Counter[DriftLabel](), dict[str, DriftLabel]()
+    order = Draw("tide subtypes", seed).shuffled(anchors)
+    for anchor in sorted(order, key=lambda anchor: len({drift.label.subtype for drift in anchor.drifts})):
+        options = [drift.label for drift in anchor.drifts]
+        label = min(options, key=lambda each: (subtypes[each.subtype], labels[each], SUBTYPES.index(each.subtype)))
+        subtypes[label.subtype] += 1
+        labels[label] += 1
+        given[anchor.id] = label
+    return tuple(structs.replace(anchor, assigned=given[anchor.id]) for anchor in anchors)
+
+
+def _judged(
+    question: Question, grounds: Mapping[str, Ground], seen: set[tuple[str, str]]
+) -> AnchorQuery | Reason:
+    """Return the question as an anchor that runs, or why it is none."""
+    ground = grounds.get(question.database)
+    if ground is None:
+        return "no_database"
+    try:
+        text = written(parse(question.sql))
+    except UnparsableSql:
+        return "sql_parse"
+    if (question.database, text) in seen:
+        return "repeated"
+    seen.add((question.database, text))
+    return _executed(question, ground)
+
+
+def _executed(question: Question, ground: Ground) -> AnchorQuery | Reason:
+    result = ground.run(question.sql)
+    if result.error is not None:
+        return "sql_execute"
+    if result.blank:
+        return "empty_result"
+    ground.values = {}
+    try:
+        drifts = ground.drifts(question.sql)
+    except UnparsableSql:
+        return "sql_parse"
+    score = structural_score(structure_of(question.sql))
+    named = question.id if question.id.startswith(question.database) else ""
+    return AnchorQuery(
+        id=named or f"{question.database}-{question.split}-{question.id}",
+        database=question.database,
+        split=question.split,
+        question=question.question,
+        evidence=question.evidence,
+        sql=question.sql,
+        score=score,
+        tier=tier_of(score),
+        assigned=drifts[0].label if drifts else DriftLabel(subtype="value"),
+        drifts=drifts,
+        values={predicate: values for predicate, values in ground.values.items() if values},
+    )
+
+
+def _unfit(anchor: AnchorQuery, schema: Schema) -> Reason | None:
+    if choices(anchor.sql, schema) < LEAST_CHOICES:
+        return "too_simple"
+    return None if anchor.drifts else "no_drift"
+
+
+def _is_plain(unit: Commitment) -> bool:
+    """Return whether a unit shows a column, by its name alone or with its table's, and nothing more."""
+    types = [token.token_type for token in tokenize(unit.value)] if unit.clause == "select" else []
+    return len(types) == 1 or (len(types) == 3 and types[1] is TokenType.DOT)
+
+
+def _strata(kept: Sequence[AnchorQuery], drawn: Sequence[AnchorQuery]) -> list[Stratum]:
+    all_of, some_of = (Counter((anchor.tier, anchor.split) for anchor in each) for each in (kept, drawn))
+    cells = sorted(all_of, key=lambda cell: (TIERS.index(cell[0]), cell[1]))
+    return [Stratum(tier=t, split=s, kept=all_of[t, s], drawn=some_of[t, s]) for t, s in cells]
