@@ -44,3 +44,12 @@ class Benchmark(Protocol):
         `limit` counts sessions or samples.
         """
         ...
+
+
+@runtime_checkable
+class MayAskNobody(Protocol):
+    """A benchmark some of whose runs ask no model of the run: it need not be named then."""
+
+    def stand_in(self, options: Mapping[str, Json]) -> str | None:
+        """Return the `provider/model` to run under, which is never asked; None when `options` need a real one."""
+        ...

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from ...adapters.base import ConfigurationError
 from ...adapters.capabilities import notice, preset
 from .. import registry
-from ..benchmark import Benchmark
+from ..benchmark import Benchmark, MayAskNobody
 from ..choices import resolved
 from ..spec import Settings, Spec, checked, load
 from .arguments import at_least, dollars, model_id, moment, not_negative, positive
@@ -113,7 +113,8 @@ def specification(args: argparse.Namespace) -> Spec:
     else:
         known = ", ".join(registry.names("benchmarks"))
         raise ConfigurationError(f"{target!r} is neither a TOML file nor an installed benchmark ({known}).")
-    base["models"] = _models(args) or base["models"]
+    base["options"] |= given_options(args, base["benchmark"])
+    base["models"] = _models(args) or base["models"] or _unasked(base)
     if not base["models"]:
         raise ConfigurationError("no model. Name at least one: --model provider/model.")
     for option in ("max_tokens", "temperature"):
@@ -122,7 +123,6 @@ def specification(args: argparse.Namespace) -> Spec:
                 model["options"][option] = getattr(args, option)
     base |= {name: value for name in ("repeats", "seed", "limit", "out") if (value := getattr(args, name)) is not None}
     base["settings"] |= given_settings(args)
-    base["options"] |= given_options(args, base["benchmark"])
     return resolved(checked(base, Spec, target))
 
 
@@ -130,6 +130,13 @@ def _models(args: argparse.Namespace) -> list[dict[str, Any]]:
     """Return the models that the arguments name, one by one or as line-ups."""
     named: list[str] = [*args.models, *(model for name in args.presets for model in preset(name))]
     return [{"id": model, "options": {}} for model in named]
+
+
+def _unasked(base: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the name to run under where the benchmark says that, with these options, it asks no model of the run."""
+    benchmark = _benchmark(base["benchmark"])
+    named = benchmark.stand_in(base["options"]) if isinstance(benchmark, MayAskNobody) else None
+    return [{"id": named, "label": "nobody", "options": {}}] if named else []
 
 
 def given_settings(args: argparse.Namespace) -> dict[str, Any]:

@@ -1,9 +1,9 @@
 """Question files as they come: BIRD's, Spider's, SParC's and CoSQL's, one JSON array or one object a line, or triplets.
 
-    BIRD           db_id, question, evidence, SQL, question_id
-    Spider         db_id, question, query
-    SParC, CoSQL   database_id, final: {utterance, query}: the one question that the whole interaction comes to
-    ours           a file of triplets: the complete question of each anchor
+BIRD           db_id, question, evidence, SQL, question_id
+Spider         db_id, question, query
+SParC, CoSQL   database_id, final: {utterance, query}: the one question that the whole interaction comes to
+ours           a file of triplets: the complete question of each anchor
 """
 
 from __future__ import annotations

@@ -108,9 +108,7 @@ def assigned(anchors: Sequence[AnchorQuery], seed: int) -> tuple[AnchorQuery, ..
     return tuple(structs.replace(anchor, assigned=given[anchor.id]) for anchor in anchors)
 
 
-def _judged(
-    question: Question, grounds: Mapping[str, Ground], seen: set[tuple[str, str]]
-) -> AnchorQuery | Reason:
+def _judged(question: Question, grounds: Mapping[str, Ground], seen: set[tuple[str, str]]) -> AnchorQuery | Reason:
     """Return the question as an anchor that runs, or why it is none."""
     ground = grounds.get(question.database)
     if ground is None:
@@ -166,6 +164,6 @@ def _is_plain(unit: Commitment) -> bool:
 
 
 def _strata(kept: Sequence[AnchorQuery], drawn: Sequence[AnchorQuery]) -> list[Stratum]:
-    all_of, some_of = (Counter((anchor.tier, anchor.split) for anchor in each) for each in (kept, drawn))
+    all_of, some_of = (Counter[_Cell]((anchor.tier, anchor.split) for anchor in each) for each in (kept, drawn))
     cells = sorted(all_of, key=lambda cell: (TIERS.index(cell[0]), cell[1]))
-    return [Stratum(tier=t, split=s, kept=all_of[t, s], drawn=some_of[t, s]) for t, s in cells]
+    return [Stratum(tier=cell[0], split=cell[1], kept=all_of[cell], drawn=some_of[cell]) for cell in cells]

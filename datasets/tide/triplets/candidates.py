@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import combinations
 
-from msgspec import structs
 from sqlglot import exp
 
 from ...draw import Draw
@@ -15,10 +14,9 @@ from ..checks import Anchor, Candidate, first_failure
 from ..commitments import commitments
 from ..drift import compare
 from ..editing import Value, written
-from ..nodes import labels
-from ..samples import DriftLabel, Layer, Stage, Triplet
+from ..samples import DriftLabel, Stage, Triplet
 from ..structure import Subtype, complexity_tier
-from .annotate import said_nodes
+from .annotate import other_readings, said_nodes, settled_layers
 from .changes import Change, Drop, Project, Swap
 from .ground import Ground
 from .hearing import hear_change, hear_question
@@ -61,7 +59,7 @@ def attempt(
     drawn = Drawn(request, change, (tree, post), (pre, written(post)))
     if not _has_an_effect(ground, drawn):
         return None
-    readings = _other_readings(drawn.request)
+    readings = other_readings(drawn.request)
     if not _depends_on_every_layer(ground, drawn, readings):
         return None
     return _triplet(ground, drawn, readings, cell, draw.below(WORDINGS))
@@ -108,12 +106,6 @@ def _has_an_effect(ground: Ground, drawn: Drawn) -> bool:
     return not any(ground.is_tied(tree) for tree in drawn.trees)
 
 
-def _other_readings(request: Request) -> dict[Path, str]:
-    """Return the query under every other reading, by its path."""
-    paths = [path for path in request.template.readings() if path != request.path]
-    return {path: replace(request, path=path).sql() for path in paths}
-
-
 def _depends_on_every_layer(ground: Ground, drawn: Drawn, readings: dict[Path, str]) -> bool:
     """Tell whether every other reading gives another result: then nobody gets this one right without asking."""
     chosen = ground.run(drawn.golds[0]).multiset
@@ -156,7 +148,7 @@ def _stages(
     yield Stage(
         utterance=request.question(),
         ambiguous=request.ambiguous_question(),
-        layers=tuple(_layers(ground, drawn, readings)),
+        layers=tuple(settled_layers(request, drawn.golds[0], readings, ground.schema)),
         sql=drawn.golds[0],
         tier=tier,
         nodes=said_nodes(request, drawn.trees[0], held, ground.schema),
@@ -168,16 +160,6 @@ def _stages(
         tier=complexity_tier(drawn.golds[1], verdict, subtype),
         nodes=said_nodes(request, drawn.trees[1], _held_after(held, drawn.change), ground.schema),
     )
-
-
-def _layers(ground: Ground, drawn: Drawn, readings: dict[Path, str]) -> Iterator[Layer]:
-    """Yield the layers, each with the nodes of the gold that some reading under its alternative lacks."""
-    named, path = labels(drawn.golds[0], ground.schema), drawn.request.path
-    for place, layer in enumerate(drawn.request.layers()):
-        aside = (*path[:place], 1 - path[place])
-        others = [commitments(sql, ground.schema) for other, sql in readings.items() if other[: place + 1] == aside]
-        settled = sorted(name for unit, name in named.items() if any(unit not in other for other in others))
-        yield structs.replace(layer, nodes=tuple(settled))
 
 
 def _is_heard(drawn: Drawn, utterance: str) -> bool:

@@ -1,0 +1,145 @@
+"""What the models of the construction answer: one JSON object each, as a value, with the schema that asks for it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final, Literal, TypeAlias, TypeVar, get_args
+
+import msgspec
+
+from ....adapters.base import Answer, Json
+from ..actions import Malformed, read_object
+from ..drift import FineSubtype
+from ..samples import VERDICTS
+from ..structure import CounterfactualVerdict
+
+JudgedVerdict: TypeAlias = Literal["eliminated", "transformed", "invariant"]
+
+
+class LayerDraft(msgspec.Struct, frozen=True, kw_only=True):
+    """One layer as a generator writes it; `decisions` are numbers from the list in its prompt."""
+
+    term: str
+    question: str
+    answer: str
+    alternative: str
+    decisions: tuple[int, ...] = ()
+
+
+class ChainDraft(msgspec.Struct, frozen=True, kw_only=True):
+    """A chain as a generator writes it. `counterfactual` is empty unless the verdict is `transformed`."""
+
+    ambiguous_question: str
+    l1: LayerDraft
+    l2: LayerDraft
+    verdict: CounterfactualVerdict
+    counterfactual: str = ""
+
+
+class ChainOpinion(msgspec.Struct, frozen=True, kw_only=True):
+    """A judge's word on a chain (Table 6)."""
+
+    plausibility: bool
+    re_ask: bool
+    verdict: JudgedVerdict
+    reason: str = ""
+    counterfactual: str = ""
+
+    def passed(self) -> dict[str, bool]:
+        """Return the three criteria in their order."""
+        counterfactuality = self.verdict != "invariant"
+        return {"plausibility": self.plausibility, "re_ask": self.re_ask, "counterfactuality": counterfactuality}
+
+
+class DriftOpinion(msgspec.Struct, frozen=True, kw_only=True):
+    """A judge's word on a drift (Appendix B.2)."""
+
+    drift_fit: bool
+    stability: bool
+    reason: str = ""
+
+    def passed(self) -> dict[str, bool]:
+        """Return the two criteria in their order."""
+        return {"drift_fit": self.drift_fit, "stability": self.stability}
+
+
+class EvidenceDraft(msgspec.Struct, frozen=True, kw_only=True):
+    """Rewritten evidence."""
+
+    evidence: str
+
+
+class Sql(msgspec.Struct, frozen=True, kw_only=True):
+    """A tester's query."""
+
+    sql: str
+
+
+T = TypeVar("T")
+
+
+def read(answer: Answer, shape: type[T]) -> T:
+    """Return the answer as a `shape`. Raises Malformed that says what is wrong."""
+    if answer.finish != "stop":
+        raise Malformed("it is a refusal" if answer.finish == "refused" else "it was cut at the token limit")
+    try:
+        found = msgspec.convert(read_object(answer.text), shape)
+    except msgspec.ValidationError as error:
+        raise Malformed(str(error).replace("`$", "`")) from None
+    if empty := next(_empty("", msgspec.to_builtins(found)), None):
+        raise Malformed(f"{empty} is empty")
+    return found
+
+
+_MAY_BE_EMPTY: Final = frozenset({"counterfactual", "evidence", "reason"})
+
+
+def _empty(place: str, fields: Mapping[str, Any]) -> Iterator[str]:
+    for name, value in fields.items():
+        if isinstance(value, dict):
+            yield from _empty(f"{place}{name}.", value)  # pyright: ignore[reportUnknownArgumentType]
+        elif isinstance(value, str) and not value.strip() and name not in _MAY_BE_EMPTY:
+            yield place + name
+
+
+def _object(**properties: Json) -> dict[str, Json]:
+    """Return the schema of an object with all of these and nothing else, as strict hosts want it."""
+    return {
+        "type": "object", "properties": properties, "required": list(properties), "additionalProperties": False,
+    }  # fmt: skip
+
+
+_TEXT: Final[Json] = {"type": "string"}
+_BOOL: Final[Json] = {"type": "boolean"}
+_LAYER: Final[Json] = _object(
+    term=_TEXT, question=_TEXT, answer=_TEXT, alternative=_TEXT,
+    decisions={"type": "array", "items": {"type": "integer"}},
+)  # fmt: skip
+
+SCHEMAS: Final[Mapping[type[msgspec.Struct], dict[str, Json]]] = {
+    ChainDraft: _object(
+        ambiguous_question=_TEXT,
+        l1=_LAYER,
+        l2=_LAYER,
+        verdict={"type": "string", "enum": list(VERDICTS)},
+        counterfactual=_TEXT,
+    ),
+    ChainOpinion: _object(
+        reason=_TEXT,
+        plausibility=_BOOL,
+        re_ask=_BOOL,
+        verdict={"type": "string", "enum": list(get_args(JudgedVerdict))},
+        counterfactual=_TEXT,
+    ),
+    EvidenceDraft: _object(evidence=_TEXT),
+    Sql: _object(sql=_TEXT),
+    DriftOpinion: _object(reason=_TEXT, drift_fit=_BOOL, stability=_BOOL),
+}
+"""The JSON Schema of each answer. Every field is required, which the strict modes of some hosts insist on."""
+
+DRIFT_SCHEMA: Final[dict[str, Json]] = _object(
+    drift_utterance=_TEXT,
+    post_drift_sql=_TEXT,
+    fine_subtype={"type": ["string", "null"], "enum": [*get_args(FineSubtype), None]},
+)
+"""That of a drift candidate (`checks.Candidate`)."""

@@ -1,0 +1,155 @@
+"""The chain of an anchor (Appendix B.1): from a model, a template or a file, then the rules, then two judges."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from msgspec import structs
+
+from ....adapters.base import Message
+from ..actions import Malformed
+from ..desk import Desk
+from ..editing import written
+from ..nodes import Node, atomic_nodes
+from ..parsing import parse
+from ..samples import Layer
+from ..triplets import hear_question, templates
+from ..triplets.annotate import other_readings, settled_layers
+from .anchors import AnchorQuery
+from .answers import SCHEMAS, ChainDraft, ChainOpinion, LayerDraft, read
+from .judging import rejection, vote
+from .prompts import Ambiguity, Rejected, chain_judge_prompt, chain_prompt
+from .record import Attempt, StageRecord, Vote, settled_verdict
+from .settings import Sources, query_key
+from .steps import Steps
+from .words import words
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """A chain as its source gives it, with the raw answer, or the failure that stands in its place."""
+
+    chain: Ambiguity | None
+    text: str = ""
+    signal: str = ""
+    detail: str = ""
+
+
+class ChainStage:
+    """Makes chains for the anchors of one database after another."""
+
+    def __init__(self, sources: Sources, model: str) -> None:
+        self._sources = sources
+        self._model = model
+
+    async def run(self, steps: Steps, anchor: AnchorQuery, desk: Desk) -> tuple[StageRecord, Ambiguity | None]:
+        """Return the attempts, and the chain when one passed."""
+        attempts: list[Attempt] = []
+        rejected: list[Rejected] = []
+        nodes = atomic_nodes(anchor.sql, desk.schema)
+        by_model = self._sources.chain == "model"
+        for _ in range(self._sources.attempts if by_model else 1):
+            made = await self._made(steps, anchor, desk, nodes, rejected)
+            step = steps.last if by_model else None
+            attempt, chain = await self._judged(steps, anchor, made)
+            attempts.append(structs.replace(attempt, step=step))
+            if chain:
+                return self._record(attempts), chain
+            rejected.append(Rejected(made.text, attempt.signal, attempt.detail))
+        return self._record(attempts), None
+
+    def _record(self, attempts: Sequence[Attempt]) -> StageRecord:
+        return StageRecord(source=self._model if self._sources.chain == "model" else self._sources.chain,
+                           attempts=tuple(attempts))  # fmt: skip
+
+    async def _made(
+        self, steps: Steps, anchor: AnchorQuery, desk: Desk, nodes: Sequence[Node], rejected: Sequence[Rejected]
+    ) -> Made:
+        match self._sources.chain:
+            case "template":
+                return _from_template(anchor, desk)
+            case "file":
+                return _from_file(anchor, self._sources)
+            case _:
+                prompt: list[Message] = chain_prompt(anchor, desk.ddl, nodes, rejected)
+                answer = await steps.ask(self._model, prompt, SCHEMAS[ChainDraft])
+                try:
+                    return Made(_drafted(read(answer, ChainDraft), nodes), answer.text)
+                except Malformed as error:
+                    return Made(None, answer.text, "json_format", str(error))
+
+    async def _judged(self, steps: Steps, anchor: AnchorQuery, made: Made) -> tuple[Attempt, Ambiguity | None]:
+        if made.chain is None:
+            return Attempt(signal=made.signal, detail=made.detail), None
+        if signal := broken_rule(anchor.question, made.chain):
+            return Attempt(signal=signal, detail=words().signals[signal]), None
+        prompt = chain_judge_prompt(anchor, made.chain)
+        votes = tuple([await vote(steps, judge, prompt, ChainOpinion) for judge in self._sources.judges])
+        if against := rejection(votes):
+            return Attempt(signal=against[0], detail=against[1], votes=votes), None
+        return Attempt(votes=votes), _settled(made.chain, votes)
+
+
+def broken_rule(original: str, chain: Ambiguity) -> str:
+    """Return the signal of the first rule that a chain breaks by its words alone; empty when it breaks none."""
+    first, second = chain.layers[:2]
+    if _same(original, chain.question):
+        return "same_question"
+    if any(_same(layer.answer, layer.alternative) for layer in chain.layers):
+        return "same_options"
+    if _same(first.question, second.question):
+        return "one_question"
+    if bool(second.counterfactual.strip()) != (second.verdict == "transformed"):
+        return "no_counterfactual"
+    return "invariant" if _same(second.question, second.counterfactual) else ""
+
+
+def _same(one: str, other: str) -> bool:
+    return one.casefold().split() == other.casefold().split()
+
+
+def _settled(chain: Ambiguity, votes: Sequence[Vote]) -> Ambiguity:
+    """Return the chain with the verdict of most, and a judge's counterfactual where the generator gave none.
+
+    A verdict of `transformed` without any counterfactual cannot stand; the generator's word is then kept.
+    """
+    second = chain.layers[1]
+    claimed = second.verdict or "eliminated"
+    verdict = settled_verdict(claimed, votes)
+    said = next((vote.counterfactual for vote in votes if vote.verdict == "transformed" and vote.counterfactual), "")
+    if verdict == claimed or (verdict == "transformed" and not said):
+        return chain
+    layer = structs.replace(second, verdict=verdict, counterfactual=said if verdict == "transformed" else "")
+    return replace(chain, layers=(chain.layers[0], layer, *chain.layers[2:]))
+
+
+def _drafted(draft: ChainDraft, nodes: Sequence[Node]) -> Ambiguity:
+    layers = (
+        _layer("L1", draft.l1, nodes),
+        structs.replace(
+            _layer("L2", draft.l2, nodes), verdict=draft.verdict, counterfactual=draft.counterfactual.strip()
+        ),
+    )
+    return Ambiguity(draft.ambiguous_question.strip(), layers)
+
+
+def _layer(label: str, draft: LayerDraft, nodes: Sequence[Node]) -> Layer:
+    settles = sorted({nodes[number - 1].label for number in draft.decisions if 1 <= number <= len(nodes)})
+    texts = {name: getattr(draft, name).strip() for name in ("term", "question", "answer", "alternative")}
+    return Layer(label=label, nodes=tuple(settles), **texts)
+
+
+def _from_template(anchor: AnchorQuery, desk: Desk) -> Made:
+    request = hear_question(templates(anchor.database), anchor.question)
+    if request is None or request.open or written(request.tree()) != written(parse(anchor.sql)):
+        return Made(None, signal="no_template", detail="no template asks this question")
+    layers = settled_layers(request, anchor.sql, other_readings(request), desk.schema)
+    return Made(Ambiguity(request.ambiguous_question(), tuple(layers)))
+
+
+def _from_file(anchor: AnchorQuery, sources: Sources) -> Made:
+    triplet = sources.files["chain"].get(query_key(anchor.database, anchor.sql))
+    if triplet is None or not triplet.stages[0].layers:
+        return Made(None, signal="not_in_file", detail="the file has no chain for this query")
+    return Made(Ambiguity(triplet.ambiguous_question, triplet.stages[0].layers))

@@ -1,0 +1,114 @@
+"""`turntide tide-build anchors`."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from ....adapters.base import ConfigurationError
+from ...arguments import DatabasePaths
+from .anchors import AnchorFile, Selection, dump_anchors
+
+if TYPE_CHECKING:
+    from ....engine.benchmark import Subparsers
+    from .questions import Question
+
+
+def add_commands(commands: Subparsers) -> None:
+    """Add `anchors`."""
+    parser = commands.add_parser(
+        "anchors",
+        help="select anchors from question files",
+        description=(
+            "Keep the questions whose SQL runs on a database that is here, holds enough for two layers, and admits a "
+            "drift; draw from them evenly over tiers and splits; assign each a drift. Says what was dropped and why."
+        ),
+    )
+    parser.add_argument(
+        "--questions", action="append", required=True, metavar="[SPLIT=]FILE",
+        help="BIRD's, Spider's or SParC's questions (JSON or JSON lines, gzipped or not), or a file of triplets",
+    )  # fmt: skip
+    parser.add_argument("--data", type=Path, metavar="DIR", help="folder with the databases")
+    parser.add_argument(
+        "--database", dest="databases", action=DatabasePaths, metavar="NAME=PATH", help="one database by its path"
+    )
+    parser.add_argument("--count", type=int, metavar="N", help="how many to draw (default: all; the paper: 830)")
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help="seed of the draw (default 0)")
+    parser.add_argument("--out", type=Path, required=True, metavar="FILE", help="where to write the anchors")
+    parser.add_argument("--json", action="store_true", help="print JSON")
+    parser.set_defaults(run=build_anchors)
+
+
+def build_anchors(args: argparse.Namespace) -> int:
+    """Write the anchors and print how they came. Raises ConfigurationError."""
+    from ...databases import sha256
+    from .questions import load_questions
+    from .selection import select
+
+    if args.count is not None and args.count < 1:
+        raise ConfigurationError("--count must be at least 1")
+    files = dict(map(_split_and_file, args.questions))
+    questions = [question for path, split in files.items() for question in load_questions(path, split)]
+    databases = _databases(questions, args.data, args.databases or {})
+    anchors, selection = select(questions, databases, args.count, args.seed)
+    file = AnchorFile(
+        format="turntide-tide-anchors-1",
+        seed=args.seed,
+        sources={path.name: sha256(path) for path in files},
+        databases={name: sha256(path) for name, path in databases.items()},
+        selection=selection,
+        anchors=anchors,
+    )
+    if not anchors:
+        raise ConfigurationError("no question became an anchor:\n" + "\n".join(_lines(selection)))
+    try:
+        args.out.write_bytes(dump_anchors(file))
+    except OSError as error:
+        raise ConfigurationError(f"cannot write {args.out}: {error.strerror}") from None
+    shown = {"out": str(args.out), **msgspec.to_builtins(selection)}
+    print(json.dumps(shown) if args.json else "\n".join([*_lines(selection), str(args.out)]))
+    return 0
+
+
+def _split_and_file(text: str) -> tuple[Path, str]:
+    split, equals, path = text.partition("=")
+    return (Path(path), split) if equals else (Path(text), "")
+
+
+def _databases(questions: list[Question], data: Path | None, named: Mapping[str, str]) -> dict[str, Path]:
+    """Return those of the questions' databases that are here; without a place for any, the synthetic ones."""
+    from ...databases import locate
+    from ...synthetic import NAMES
+
+    found: dict[str, Path] = {}
+    overrides = {name: Path(path) for name, path in named.items()}
+    for name in dict.fromkeys(question.database for question in questions):
+        if not data and not overrides and name not in NAMES:
+            continue
+        own = {name: overrides[name]} if name in overrides else {}
+        try:
+            found |= {name: each.path for name, each in locate([name], data, own).items()}
+        except ConfigurationError:
+            if own or (data and not data.is_dir()):
+                raise
+    if not found:
+        raise ConfigurationError("none of the questions' databases is here; say where with --data DIR")
+    return found
+
+
+def _lines(selection: Selection) -> list[str]:
+    lines = [f"candidates {selection.candidates:,}"]
+    lines += [f"  dropped, {reason}: {count:,}" for reason, count in selection.dropped.items() if count]
+    lines.append(f"kept {selection.kept:,}, drawn {selection.drawn:,}")
+    lines += [f"  {each.tier}, {each.split}: {each.drawn:,} of {each.kept:,}" for each in selection.strata]
+    whole = selection.executable or 1
+    yields = (f"{name} {count:,} ({count / whole:.1%})" for name, count in selection.yields.items())
+    fine = ", ".join(f"{name} {count:,}" for name, count in sorted(selection.fine_yields.items()))
+    lines.append(f"of {selection.executable:,} that run, tree edits that pass the eight checks: {', '.join(yields)}")
+    lines.append(f"  projections: {fine or 'none'}")
+    return lines

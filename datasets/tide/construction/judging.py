@@ -1,0 +1,43 @@
+"""What judges say of a candidate: each asked by itself, all of them always, and all must pass it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TypeAlias
+
+from ....adapters.base import Message
+from ..actions import Malformed
+from .answers import SCHEMAS, ChainOpinion, DriftOpinion
+from .record import Vote
+from .steps import Steps
+
+Opinion: TypeAlias = "type[ChainOpinion] | type[DriftOpinion]"
+
+
+async def vote(steps: Steps, judge: str, prompt: Sequence[Message], shape: Opinion) -> Vote:
+    """Return what `judge` says; a vote without criteria when its two answers were no judgement."""
+    try:
+        opinion = await steps.ask_twice(judge, prompt, shape, SCHEMAS[shape])
+    except Malformed as error:
+        return Vote(judge=judge, step=steps.last, reason=str(error))
+    said = Vote(judge=judge, step=steps.last, passed=opinion.passed(), reason=opinion.reason)
+    if isinstance(opinion, DriftOpinion):
+        return said
+    return Vote(
+        judge=judge, step=said.step, passed=said.passed, reason=said.reason,
+        verdict=opinion.verdict, counterfactual=opinion.counterfactual.strip(),
+    )  # fmt: skip
+
+
+def rejection(votes: Sequence[Vote]) -> tuple[str, str] | None:
+    """Return the first criterion, in the order of priority, that some judge does not pass, with what the judges say.
+
+    None when all pass everything, as without judges.
+    """
+    if silent := [vote for vote in votes if not vote.passed]:
+        return "no_judgement", f"{silent[0].judge}: {silent[0].reason}"
+    against = [vote for vote in votes if not vote.accepts]
+    if not against:
+        return None
+    signal = next(name for name in against[0].passed if any(not vote.passed[name] for vote in against))
+    return signal, " ".join(f"{vote.judge}: {vote.reason}".strip() for vote in against)

@@ -1,0 +1,145 @@
+"""What became of one anchor: every attempt at every stage, who judged it, and the pieces that passed.
+
+A run's record lines hold these; the triplets and the funnel are functions of them alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, TypeAlias, cast
+
+import msgspec
+
+from ....adapters.base import Json
+from ..checks import SIGNALS
+from ..samples import DriftLabel, Layer
+from ..structure import CounterfactualVerdict, Tier
+
+StageName: TypeAlias = Literal["chain", "evidence", "drift"]
+STAGES: tuple[StageName, ...] = ("chain", "evidence", "drift")
+
+CHAIN_CRITERIA = ("plausibility", "re_ask", "counterfactuality")
+DRIFT_CRITERIA = ("drift_fit", "stability")
+
+Condition: TypeAlias = Literal["A", "B", "C"]
+CONDITIONS: tuple[Condition, ...] = ("A", "B", "C")
+"""Table 8: everything original; rewritten and ambiguous with the dialogue; the same without it."""
+
+
+class Vote(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One judge's word. `step` is the place of the call in the anchor's journal; `passed` is empty when two answers
+    were no judgement; `verdict` is that of the counterfactual test, empty on a drift.
+    """
+
+    judge: str
+    step: int
+    passed: dict[str, bool] = {}
+    verdict: str = ""
+    reason: str = ""
+    counterfactual: str = ""
+
+    @property
+    def accepts(self) -> bool:
+        """Whether every criterion passes."""
+        return bool(self.passed) and all(self.passed.values())
+
+
+class Attempt(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One try at a piece. `step` is the call that made it, None where no model was asked; `signal` is why it does not
+    do, empty when it does.
+    """
+
+    step: int | None = None
+    signal: str = ""
+    detail: str = ""
+    votes: tuple[Vote, ...] = ()
+
+
+class StageRecord(msgspec.Struct, frozen=True, kw_only=True):
+    """The attempts at one stage, by what served it: a model's label, `template`, `rules`, `tree`, `none`, or `file`."""
+
+    source: str
+    attempts: tuple[Attempt, ...]
+
+    @property
+    def last(self) -> Attempt:
+        """The attempt that counts."""
+        return self.attempts[-1]
+
+    @property
+    def kept(self) -> bool:
+        """Whether the last attempt passed everything."""
+        return not self.last.signal
+
+    @property
+    def checked(self) -> bool:
+        """Whether the last attempt passed all checks that are no judgement."""
+        return self.kept or self.last.signal in JUDGED
+
+
+JUDGED = frozenset((*CHAIN_CRITERIA, *DRIFT_CRITERIA, "no_judgement"))
+"""Signals that come from judges; `no_judgement`: a judge's two answers were none."""
+
+CHAIN_SIGNALS = (
+    "json_format", "not_in_file", "no_template", "same_question", "same_options", "one_question", "no_counterfactual",
+    "invariant",
+)  # fmt: skip
+EVIDENCE_SIGNALS = ("json_format", "not_in_file", "leaks_answer")
+DRIFT_SIGNALS = ("not_in_file", "no_edit", *SIGNALS)
+
+
+class Pieces(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What passed so far."""
+
+    ambiguous: str = ""
+    layers: tuple[Layer, ...] = ()
+    evidence: str = ""
+    utterance: str = ""
+    sql: str = ""
+    drift: DriftLabel | None = None
+
+
+class BuildRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One anchor under one generator. A stage that was never reached is None.
+
+    `rebuilt` says under which conditions of Table 8 the tester's query has the gold's result.
+    """
+
+    model: str
+    anchor: str
+    database: str
+    split: str
+    tier: Tier
+    question: str
+    evidence: str
+    sql: str
+    assigned: DriftLabel
+    repeat: int = 0
+    stages: dict[StageName, StageRecord]
+    pieces: Pieces = Pieces()
+    rebuilt: dict[Condition, bool] = {}
+
+    @property
+    def complete(self) -> bool:
+        """Whether it became a triplet."""
+        return len(self.stages) == len(STAGES) and all(stage.kept for stage in self.stages.values())
+
+    @property
+    def dropped(self) -> tuple[StageName, Attempt] | None:
+        """The stage at which it was dropped, with the last attempt there; None when it was not."""
+        return next(((name, stage.last) for name, stage in self.stages.items() if not stage.kept), None)
+
+    def fields(self) -> dict[str, Json]:
+        """Return what a record line holds."""
+        return cast("dict[str, Json]", msgspec.to_builtins(self))
+
+
+def read_record(fields: Mapping[str, Any]) -> BuildRecord:
+    """Return the record that a journal line holds."""
+    return msgspec.convert(fields, BuildRecord)
+
+
+def settled_verdict(claimed: CounterfactualVerdict, votes: Sequence[Vote]) -> CounterfactualVerdict:
+    """Return what most of generator and judges say; the votes must have passed, so there is no third verdict."""
+    transformed = [claimed, *(vote.verdict for vote in votes)].count("transformed")
+    return "transformed" if 2 * transformed > 1 + len(votes) else "eliminated"
