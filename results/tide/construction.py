@@ -49,7 +49,7 @@ def report(runs: Sequence[RunFolder]) -> Report:
 
 
 def read_build(runs: Sequence[RunFolder]) -> Build:
-    """Read the runs as one construction, its records in plan order: by generator as named, then as in the anchors."""
+    """Read the runs as one construction, its records in plan order: by generator as named, then by anchor."""
     require_agreement(runs, lambda difference: False)
     runs = in_order(runs)
     models = tuple({model.label: model for run in runs for model in run.models}.values())

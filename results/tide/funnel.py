@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final, TypeAlias
 
+from ...datasets.tide.construction.anchors import REASONS
 from ...datasets.tide.construction.assembly import triplet_of
 from ...datasets.tide.construction.experiment import BuildPlan
 from ...datasets.tide.construction.record import (
@@ -51,11 +53,11 @@ def selection(plan: BuildPlan) -> Table:
     """How the anchors came (§3.2, anchor selection)."""
     found = plan.selection
     steps: list[tuple[str, int, int]] = [
-        *((f"dropped: {reason}", count, found["candidates"]) for reason, count in found["dropped"].items()),
+        *((f"dropped: {reason}", count, found["candidates"]) for reason, count in _ordered(found["dropped"], REASONS)),
         ("kept", found["kept"], found["candidates"]),
         ("drawn", found["drawn"], found["kept"]),
         ("in this run", plan.anchors, found["drawn"]),
-        *((f"tree yields: {name}", count, found["executable"]) for name, count in found["yields"].items()),
+        *((f"tree yields: {name}", count, found["executable"]) for name, count in _ordered(found["yields"], SUBTYPES)),
     ]
     rows: list[list[Cell]] = [["candidates", found["candidates"], None]]
     rows.extend([name, count, _percent(count, whole)] for name, count, whole in steps)
@@ -103,7 +105,8 @@ def funnel(plan: BuildPlan, records: Sequence[BuildRecord], planned: int) -> Tab
         kept = [record for record in entered if leaves(record)]
         first = sum(len(record.stages[stage].attempts) == 1 for record in kept)
         served = Counter(record.stages[stage].source for record in entered)
-        by = ", ".join(f"{source} {count:,}" for source, count in sorted(served.items()))
+        alone = len(served) == 1
+        by = ", ".join(source if alone else f"{source} {count:,}" for source, count in sorted(served.items()))
         rows.append([title, by, len(entered), len(kept), _rate(len(kept), len(entered)), first, PUBLISHED.get(title)])
     whole = sum(record.complete for record in records)
     rows.append(["triplets", "", len(records), whole, _rate(whole, len(records)), None, "514/830"])
@@ -207,8 +210,8 @@ def composition(records: Sequence[BuildRecord]) -> Table:
     """How the triplets fall on subtypes, verdicts, tiers and splits (§3.4)."""
     triplets = {record.anchor: triplet_of(record) for record in reversed(records) if record.complete}.values()
     found: dict[str, Counter[str]] = {
-        "subtype": Counter(str(triplet.subtype) for triplet in triplets),
-        "verdict": Counter(str(triplet.verdict) for triplet in triplets),
+        "subtype": Counter(triplet.subtype for triplet in triplets if triplet.subtype),
+        "verdict": Counter(triplet.verdict for triplet in triplets if triplet.verdict),
         "tier": Counter(triplet.stages[0].tier for triplet in triplets),
         "database": Counter(triplet.database for triplet in triplets),
         "split": Counter(triplet.split for triplet in triplets),
@@ -243,13 +246,19 @@ def _pairs(records: Sequence[BuildRecord], stage: StageName) -> Iterator[tuple[s
 
 def _agreed(votes: Sequence[tuple[str, bool, bool]]) -> list[Cell]:
     clusters = [cluster for cluster, _, _ in votes]
-    agreed = raw_agreement([(2 - a - b, a + b) for _, a, b in votes], clusters)
+    interval = raw_agreement([(2 - a - b, a + b) for _, a, b in votes], clusters).interval
+    agreed = sum(a == b for _, a, b in votes)
+    rate = Rate(hits=agreed, scored=len(votes), planned=len(votes), low=interval.low, high=interval.high)
     kappa = cohen_kappa([a for _, a, _ in votes], [b for _, _, b in votes], clusters).value
-    return [len(votes), round(100 * agreed.value, 4), None if kappa != kappa else round(kappa, 4)]
+    return [len(votes), rate, None if math.isnan(kappa) else round(kappa, 4)]
 
 
 def _by_stage(counts: Counter[_Ended]) -> list[tuple[_Ended, int]]:
     return sorted(counts.items(), key=lambda item: (STAGES.index(item[0][0]), -item[1], item[0][1]))
+
+
+def _ordered(counts: Mapping[str, int], names: Sequence[str]) -> list[tuple[str, int]]:
+    return [(name, counts[name]) for name in names]
 
 
 def _rate(hits: int, whole: int) -> Rate:

@@ -23,7 +23,8 @@ def triplet_of(record: BuildRecord) -> Triplet:
     """Return the triplet of a complete record."""
     pieces = record.pieces
     assert pieces.drift is not None
-    verdict, subtype = pieces.layers[1].verdict, pieces.drift.subtype
+    verdict = next((layer.verdict for layer in pieces.layers if layer.verdict), None)
+    subtype = pieces.drift.subtype
     return Triplet(
         id=record.anchor,
         database=record.database,

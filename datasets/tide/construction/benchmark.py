@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, cast
 
 import msgspec
 
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
 JUDGES: Final = 2
 _MADE: Final[Mapping[str, tuple[str, ...]]] = {
-    "chain": ("model", "template"), "evidence": ("model", "rules"), "drift": ("model", "tree"),
+    "chain": ("model", "template", "none"), "evidence": ("model", "rules"), "drift": ("model", "tree"),
 }  # fmt: skip
-"""What may serve each stage, besides a file of triplets."""
+"""What may serve each stage, besides a file of triplets. Without a chain there are drift-only samples alone."""
 
 
 class Options(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -116,7 +116,9 @@ def _opened(chosen: Options, limit: int | None) -> Experiment:
         anchors=anchors,
         databases=databases,
         sources=Sources(
-            **{stage: _source(chosen, stage) for stage in _MADE},
+            chain=_source(chosen, "chain"),
+            evidence=_source(chosen, "evidence"),
+            drift=_source(chosen, "drift"),
             judges=tuple(judge.label for judge in judges),
             drift_judges=tuple(judge.label for judge in drift_judges or judges),
             rewriter=chosen.rewriter is not None,
@@ -133,7 +135,7 @@ def _opened(chosen: Options, limit: int | None) -> Experiment:
 
 def _source(chosen: Options, stage: str) -> Source:
     served = getattr(chosen, stage)
-    return served if served in _MADE[stage] else "file"
+    return cast("Source", served if served in _MADE[stage] else "file")
 
 
 def _pieces(path: Path) -> dict[tuple[str, str], Triplet]:

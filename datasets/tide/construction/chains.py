@@ -18,7 +18,7 @@ from ..triplets import hear_question, templates
 from ..triplets.annotate import other_readings, settled_layers
 from .anchors import AnchorQuery
 from .answers import SCHEMAS, ChainDraft, ChainOpinion, LayerDraft, read
-from .judging import rejection, vote
+from .judging import NO_JUDGEMENT, rejection, vote
 from .prompts import Ambiguity, Rejected, chain_judge_prompt, chain_prompt
 from .record import Attempt, StageRecord, Vote, settled_verdict
 from .settings import Sources, query_key
@@ -45,6 +45,8 @@ class ChainStage:
 
     async def run(self, steps: Steps, anchor: AnchorQuery, desk: Desk) -> tuple[StageRecord, Ambiguity | None]:
         """Return the attempts, and the chain when one passed."""
+        if self._sources.chain == "none":
+            return StageRecord(source="none", attempts=(Attempt(),)), Ambiguity("", ())
         attempts: list[Attempt] = []
         rejected: list[Rejected] = []
         nodes = atomic_nodes(anchor.sql, desk.schema)
@@ -56,6 +58,8 @@ class ChainStage:
             attempts.append(structs.replace(attempt, step=step))
             if chain:
                 return self._record(attempts), chain
+            if attempt.signal == NO_JUDGEMENT:  # no fault of the candidate's
+                break
             rejected.append(Rejected(made.text, attempt.signal, attempt.detail))
         return self._record(attempts), None
 

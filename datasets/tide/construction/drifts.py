@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -17,7 +18,7 @@ from ..samples import DriftLabel
 from ..units import Commitment
 from .anchors import AnchorQuery
 from .answers import DRIFT_SCHEMA, DriftOpinion
-from .judging import rejection, vote
+from .judging import NO_JUDGEMENT, rejection, vote
 from .prompts import Rejected, drift_judge_prompt, drift_prompt
 from .record import Attempt, StageRecord
 from .settings import Sources, query_key
@@ -61,6 +62,8 @@ class DriftStage:
             attempts.append(structs.replace(attempt, step=step))
             if candidate:
                 return StageRecord(source=source, attempts=tuple(attempts)), (candidate, _label(proposal, candidate))
+            if attempt.signal == NO_JUDGEMENT:  # no fault of the candidate's
+                break
             rejected.append(Rejected(proposal.text, attempt.signal, attempt.detail))
         return StageRecord(source=source, attempts=tuple(attempts)), None
 
@@ -90,7 +93,9 @@ class DriftStage:
             return Attempt(signal=proposal.signal or candidate.signal, detail=candidate.detail), None
         results = {anchor.sql: await steps.gold(anchor.database, anchor.sql)}
         results[candidate.post_drift_sql] = await steps.run(anchor.database, candidate.post_drift_sql)
-        failure = first_failure(candidate, Anchor(anchor.sql, results.__getitem__, desk.schema), proposal.label)
+        before = Anchor(anchor.sql, results.__getitem__, desk.schema)
+        # sqlglot on what a model wrote may take long: in a thread, so that nothing else waits for it.
+        failure = await asyncio.to_thread(first_failure, candidate, before, proposal.label)
         if failure:
             return Attempt(signal=failure.signal, detail=failure.detail), None
         said = candidate.drift_utterance, candidate.post_drift_sql

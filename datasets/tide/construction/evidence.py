@@ -33,9 +33,12 @@ def without_resolutions(evidence: str, layers: Iterable[Layer]) -> str:
 async def rewrite(
     steps: Steps, anchor: AnchorQuery, chain: Ambiguity, sources: Sources, model: str
 ) -> tuple[StageRecord, str | None]:
-    """Return the attempts, and the rewritten evidence when one passed. Evidence that is empty needs no rewriting."""
-    if not anchor.evidence.strip():
-        return StageRecord(source="none", attempts=(Attempt(),)), ""
+    """Return the attempts, and the rewritten evidence when one passed.
+
+    Nothing is rewritten where there is no evidence, or no chain that it could give away.
+    """
+    if not (anchor.evidence.strip() and chain.layers):
+        return StageRecord(source="none", attempts=(Attempt(),)), anchor.evidence
     match sources.evidence:
         case "rules":
             return _checked("rules", without_resolutions(anchor.evidence, chain.layers), chain)
@@ -96,6 +99,6 @@ def _checked(source: str, text: str, chain: Ambiguity) -> tuple[StageRecord, str
 
 
 def _leak(text: str, layers: Sequence[Layer]) -> str:
-    """Return the signal of evidence that says a chosen answer word for word."""
-    said = text.casefold()
-    return "leaks_answer" if any(layer.answer.casefold().rstrip(". ") in said for layer in layers) else ""
+    """Return the signal of evidence that says a chosen answer, of several words, word for word."""
+    answers = (layer.answer.casefold().rstrip(". ") for layer in layers)
+    return "leaks_answer" if any(" " in said and said in text.casefold() for said in answers) else ""

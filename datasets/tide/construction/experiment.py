@@ -137,7 +137,7 @@ class BuildExperiment:
         if evidence is None:
             return pieces, {}
         pieces = msgspec.structs.replace(pieces, evidence=evidence)
-        found = await rebuilt(steps, anchor, chain, evidence, desk) if sources.tester else {}
+        found = await rebuilt(steps, anchor, chain, evidence, desk) if sources.tester and chain.layers else {}
         stages["drift"], kept = await DriftStage(sources, model).run(steps, anchor, desk)
         if kept is None:
             return pieces, found

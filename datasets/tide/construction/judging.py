@@ -8,7 +8,7 @@ from typing import TypeAlias
 from ....adapters.base import Message
 from ..actions import Malformed
 from .answers import SCHEMAS, ChainOpinion, DriftOpinion
-from .record import Vote
+from .record import NO_JUDGEMENT, Vote
 from .steps import Steps
 
 Opinion: TypeAlias = "type[ChainOpinion] | type[DriftOpinion]"
@@ -35,7 +35,7 @@ def rejection(votes: Sequence[Vote]) -> tuple[str, str] | None:
     None when all pass everything, as without judges.
     """
     if silent := [vote for vote in votes if not vote.passed]:
-        return "no_judgement", f"{silent[0].judge}: {silent[0].reason}"
+        return NO_JUDGEMENT, f"{silent[0].judge}: {silent[0].reason}"
     against = [vote for vote in votes if not vote.accepts]
     if not against:
         return None

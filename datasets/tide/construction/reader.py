@@ -23,6 +23,7 @@ from ..triplets.hearing import hear_question
 from ..triplets.library import DATABASES, templates
 from ..triplets.request import Request
 from .evidence import without_resolutions
+from .record import CHAIN_CRITERIA
 from .words import words
 
 LOST: Final = "I do not know what this is about."
@@ -160,17 +161,31 @@ def _asks(messages: Sequence[Message], system: str) -> bool:
 
 
 def _chain_opinion(said: Mapping[str, str], chance: random.Random, *, whim: bool) -> dict[str, Json]:
-    layers = _json_lines(said[words().headings.layers])
+    headings = words().headings
+    layers = _json_lines(said[headings.layers])
     distinct = all(each["chosen"] != each["alternative"] for each in layers)
-    criterion = ("plausibility", "re_ask", "counterfactuality")[int(chance.random() * 3)] if whim else ""
-    verdict = "invariant" if criterion == "counterfactuality" else "eliminated"
+    criterion = CHAIN_CRITERIA[int(chance.random() * len(CHAIN_CRITERIA))] if whim else ""
+    verdict, counterfactual = _reading(said[headings.question], layers[1]["question"])
+    if criterion == "counterfactuality":
+        verdict, counterfactual = "invariant", ""
     return {
         "reason": "It reads badly." if whim else "It holds.",
         "plausibility": distinct and criterion != "plausibility",
         "re_ask": criterion != "re_ask",
         "verdict": verdict,
-        "counterfactual": "",
+        "counterfactual": counterfactual,
     }
+
+
+def _reading(question: str, second: str) -> tuple[str, str]:
+    """Return verdict and counterfactual: a template's own, or else one that follows from the words of the layer."""
+    request = _request(question)
+    layers = list(request.layers()) if request else []
+    if len(layers) > 1:
+        return layers[1].verdict or "eliminated", layers[1].counterfactual
+    if len(second) % 2:
+        return "transformed", f"In that case, rather: {second}"
+    return "eliminated", ""
 
 
 def _drift_opinion(said: Mapping[str, str], *, whim: bool) -> dict[str, Json]:

@@ -11,7 +11,6 @@ from typing import Any, Literal, TypeAlias, cast
 import msgspec
 
 from ....adapters.base import Json
-from ..checks import SIGNALS
 from ..samples import DriftLabel, Layer
 from ..structure import CounterfactualVerdict, Tier
 
@@ -77,15 +76,11 @@ class StageRecord(msgspec.Struct, frozen=True, kw_only=True):
         return self.kept or self.last.signal in JUDGED
 
 
-JUDGED = frozenset((*CHAIN_CRITERIA, *DRIFT_CRITERIA, "no_judgement"))
-"""Signals that come from judges; `no_judgement`: a judge's two answers were none."""
+NO_JUDGEMENT = "no_judgement"
+"""The signal of a candidate on which a judge's two answers were no judgement."""
 
-CHAIN_SIGNALS = (
-    "json_format", "not_in_file", "no_template", "same_question", "same_options", "one_question", "no_counterfactual",
-    "invariant",
-)  # fmt: skip
-EVIDENCE_SIGNALS = ("json_format", "not_in_file", "leaks_answer")
-DRIFT_SIGNALS = ("not_in_file", "no_edit", *SIGNALS)
+JUDGED = frozenset((*CHAIN_CRITERIA, *DRIFT_CRITERIA, NO_JUDGEMENT))
+"""The signals that come from judges."""
 
 
 class Pieces(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -18,11 +18,12 @@ def plain_answers(anchor: AnchorQuery, sources: Sources) -> Iterator[str]:
     """Yield one answer for each call, in the order of the calls: every piece passes at the first attempt."""
     if sources.chain == "model":
         yield _json(_draft(anchor))
-    for _ in sources.judges:
+    chained = sources.chain != "none"
+    for _ in sources.judges if chained else ():
         yield _json(ChainOpinion(plausibility=True, re_ask=True, verdict="eliminated", reason=anchor.question))
-    if sources.evidence == "model" and anchor.evidence.strip():
+    if chained and sources.evidence == "model" and anchor.evidence.strip():
         yield _json(EvidenceDraft(evidence=anchor.evidence))
-    for _ in range(3 if sources.tester else 0):
+    for _ in range(3 if chained and sources.tester else 0):
         yield json.dumps({"sql": anchor.sql})
     if sources.drift == "model":
         edit = next((drift for drift in anchor.drifts if drift.label == anchor.assigned), None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -38,12 +39,14 @@ def select(
     A question over a database that is not in `databases` is counted and passed over.
     """
     dropped: Counter[Reason] = Counter(dict.fromkeys(REASONS, 0))
-    seen, kept, executable = set[tuple[str, str]](), list[AnchorQuery](), list[AnchorQuery]()
+    seen, ids = set[tuple[str, str]](), Counter[str]()
+    kept, executable = list[AnchorQuery](), list[AnchorQuery]()
     with GoldRunner(databases, _SECONDS) as runner:
         grounds = {name: Ground(name, path, runner) for name, path in databases.items()}
         for question in questions:
             found = _judged(question, grounds, seen)
             if isinstance(found, AnchorQuery):
+                found = structs.replace(found, id=_unique(found.id, ids))
                 executable.append(found)
                 found = _unfit(found, grounds[found.database].schema) or found
             if isinstance(found, AnchorQuery):
@@ -121,6 +124,13 @@ def _judged(question: Question, grounds: Mapping[str, Ground], seen: set[tuple[s
         return "repeated"
     seen.add((question.database, text))
     return _executed(question, ground)
+
+
+def _unique(name: str, taken: Counter[str]) -> str:
+    """Return `name` as what may be part of a dialogue's key, numbered when another question has it already."""
+    safe = re.sub(r"[^\w.:-]", "-", name, flags=re.ASCII)
+    taken[safe] += 1
+    return safe if taken[safe] == 1 else f"{safe}:{taken[safe]}"
 
 
 def _executed(question: Question, ground: Ground) -> AnchorQuery | Reason:

@@ -10,7 +10,7 @@ from ..editing import written
 from ..parsing import parse
 from ..samples import Triplet
 
-Source: TypeAlias = Literal["model", "template", "rules", "tree", "file"]
+Source: TypeAlias = Literal["model", "template", "rules", "tree", "file", "none"]
 
 REWRITER: Final = "rewriter"
 TESTER: Final = "tester"
