@@ -87,7 +87,9 @@ def _marks(build: Build) -> Iterator[tuple[str, str]]:
     if build.plan.synthetic:
         yield "SYNTHETIC", f"generated look-alikes stand in for {', '.join(build.plan.synthetic)}"
     unjudged = [
-        name for name, judges in (("chains", build.plan.judges), ("drifts", build.plan.drift_judges)) if not judges
+        name
+        for name, judges in (("chains", build.plan.judges), ("drifts", build.plan.drift_judges))
+        if not judges and (name == "drifts" or build.plan.sources["chain"] != "none")
     ]
     if unjudged:
         yield "UNJUDGED", f"no judge saw the {' and the '.join(unjudged)}"

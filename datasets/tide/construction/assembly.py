@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from ..files import TripletFile
 from ..samples import FORMAT, Stage, Triplet
-from ..structure import complexity_tier
+from ..structure import CounterfactualVerdict, complexity_tier
 from .record import BuildRecord, StageRecord, Vote
 
 
@@ -23,7 +23,7 @@ def triplet_of(record: BuildRecord) -> Triplet:
     """Return the triplet of a complete record."""
     pieces = record.pieces
     assert pieces.drift is not None
-    verdict = next((layer.verdict for layer in pieces.layers if layer.verdict), None)
+    verdict: CounterfactualVerdict | None = next((layer.verdict for layer in pieces.layers if layer.verdict), None)
     subtype = pieces.drift.subtype
     return Triplet(
         id=record.anchor,

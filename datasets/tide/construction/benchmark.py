@@ -82,7 +82,8 @@ class TideBuild:
     def stand_in(self, options: Mapping[str, Json]) -> str | None:
         """Return the name to run under when no stage asks a generator: it is never asked, and so need not be named."""
         asked = any(options.get(stage, "model") == "model" for stage in ("chain", "drift"))
-        rewrites = options.get("evidence", "model") == "model" and not options.get("rewriter")
+        chained = options.get("chain") != "none"
+        rewrites = chained and options.get("evidence", "model") == "model" and not options.get("rewriter")
         return None if asked or rewrites else "sim/echo"
 
     @asynccontextmanager

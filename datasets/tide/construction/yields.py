@@ -51,6 +51,8 @@ class Ground:
                 candidate = Candidate(drift_utterance=edit.what, post_drift_sql=edit.sql)
                 if first_failure(candidate, anchor, label) is None:
                     found[key] = TreeDrift(label=label, sql=edit.sql, what=edit.what)
+            if ("value", None) in found:  # other values change nothing else
+                break
         return tuple(found.values())
 
     def _others(self, literal: exp.Literal) -> tuple[Value, ...]:
@@ -84,7 +86,7 @@ class Ground:
 def _fitting(value: object, literal: exp.Literal) -> Value | None:
     """Return `value` as a literal of the same kind, if it is one."""
     match value:
-        case str() if literal.is_string:
+        case str() if literal.is_string and value.strip():
             return value
         case int() | float():
             return str(value) if literal.is_string else value
