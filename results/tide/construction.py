@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import msgspec
 
 from ...adapters.base import ConfigurationError, Json
 from ...datasets.tide.construction.experiment import BuildPlan
 from ...datasets.tide.construction.record import BuildRecord, read_record
+from ...engine.journal import Fields
 from ...engine.ledger import key_of
-from ..reading import ModelIdentity, RunFolder, in_order, require_agreement
+from ..configurations import models_table, substitutions
+from ..reading import ModelIdentity, RunFolder, in_order, require_agreement, simulated_mark
 from ..report import Report
 from ..spending import Spent, cost
 from .funnel import tables
@@ -22,15 +24,45 @@ from .funnel import tables
 class Build:
     """What one or more run folders hold together: shards of one construction, or several generators on its anchors.
 
-    `spent` is by label of the model that was asked, everything that it was asked for in one part.
+    By the label of the model that was asked: `spent`, and in `returned` the answers by the id that came back;
+    `simulated` are those whose answers say that they are. `tainted` are databases that changed while a run used them.
     """
 
     plan: BuildPlan
     models: tuple[ModelIdentity, ...]
-    auxiliary: tuple[ModelIdentity, ...]
     planned: int
     records: list[BuildRecord] = field(default_factory=list[BuildRecord])
-    spent: dict[tuple[str, str], Spent] = field(default_factory=dict[tuple[str, str], Spent])
+    spent: defaultdict[str, Spent] = field(default_factory=lambda: defaultdict[str, Spent](Spent))
+    returned: defaultdict[str, Counter[str]] = field(default_factory=lambda: defaultdict[str, Counter[str]](Counter))
+    simulated: set[str] = field(default_factory=set[str])
+    tainted: set[str] = field(default_factory=set[str])
+
+    @property
+    def asked(self) -> list[ModelIdentity]:
+        """The models that gave an answer; a generator that no stage asks is not among them."""
+        return [model for model in self.models if model.label in self.spent]
+
+    def read(self, run: RunFolder) -> None:
+        """Take in the journal of one run."""
+        labels: dict[object, str] = {}
+        for line in run.lines():
+            match line["k"]:
+                case "sent":
+                    labels[key_of(line)] = line["m"]
+                case "answer":
+                    self._answered(line, labels.pop(key_of(line)))
+                case "record":
+                    self.records.append(read_record(line["fields"]))
+                case "tainted":
+                    self.tainted.update(line["databases"])
+                case _:
+                    pass
+
+    def _answered(self, line: Fields, label: str) -> None:
+        self.spent[label].add(line)
+        self.returned[label][line["model"]] += 1
+        if "simulated" in line:
+            self.simulated.add(label)
 
 
 def report(runs: Sequence[RunFolder]) -> Report:
@@ -39,12 +71,17 @@ def report(runs: Sequence[RunFolder]) -> Report:
     if not build.records:
         folders = " ".join(str(run.folder) for run in runs)
         raise ConfigurationError(f"no anchor is through yet in {folders}. `turntide status` says how far it is.")
+    spent = {(model.label, "all"): build.spent[model.label] for model in build.asked}
     return Report(
         title=f"TIDE-Bench construction: {build.plan.anchors:,} anchors",
         marks=dict(_marks(build)),
         facts=_facts(runs[0], build),
-        warnings=[],
-        tables=[*tables(build.plan, build.records, build.planned), cost(build.spent, "part")],
+        warnings=list(substitutions(build.asked, build.returned)),
+        tables=[
+            *tables(build.plan, build.records, build.planned),
+            models_table(build.asked, build.returned),
+            cost(spent, "part"),
+        ],
     )
 
 
@@ -52,47 +89,29 @@ def read_build(runs: Sequence[RunFolder]) -> Build:
     """Read the runs as one construction, its records in plan order: by generator as named, then by anchor."""
     require_agreement(runs, lambda difference: False)
     runs = in_order(runs)
-    models = tuple({model.label: model for run in runs for model in run.models}.values())
-    auxiliary = tuple({model.label: model for run in runs for model in run.auxiliary}.values())
+    generators = {model.label: model for run in runs for model in run.models}
+    others = {model.label: model for run in runs for model in run.auxiliary}
     plan = msgspec.convert(runs[0].identity["experiment"]["plan"], BuildPlan)
-    planned = plan.anchors * runs[0].identity["repeats"] * len(models)
-    build = Build(plan, models, auxiliary, planned)
-    spent: dict[str, Spent] = {}
+    planned = plan.anchors * runs[0].identity["repeats"] * len(generators)
+    build = Build(plan, tuple({**generators, **others}.values()), planned)
     for run in runs:
-        _read(run, build.records, spent)
-    labels = [model.label for model in (*models, *auxiliary)]
+        build.read(run)
+    labels = list(generators)
     build.records.sort(key=lambda record: (labels.index(record.model), record.repeat, record.anchor))
-    build.spent = {(label, "all"): spent[label] for label in labels if label in spent}
     return build
 
 
-def _read(run: RunFolder, records: list[BuildRecord], spent: dict[str, Spent]) -> None:
-    asked: dict[Any, str] = {}
-    for line in run.lines():
-        match line["k"]:
-            case "sent":
-                asked[key_of(line)] = line["m"]
-            case "answer":
-                spent.setdefault(asked.pop(key_of(line)), Spent()).add(line)
-            case "record":
-                records.append(read_record(line["fields"]))
-            case _:
-                pass
-
-
 def _marks(build: Build) -> Iterator[tuple[str, str]]:
-    simulated = [m.label for m in (*build.models, *build.auxiliary) if m.simulated and (m.label, "all") in build.spent]
-    if simulated:
-        yield "SIMULATED", f"{', '.join(simulated)} answered by rules; the numbers say nothing about real models"
+    yield from simulated_mark(build.asked, build.simulated).items()
     if build.plan.synthetic:
         yield "SYNTHETIC", f"generated look-alikes stand in for {', '.join(build.plan.synthetic)}"
-    unjudged = [
-        name
-        for name, judges in (("chains", build.plan.judges), ("drifts", build.plan.drift_judges))
-        if not judges and (name == "drifts" or build.plan.sources["chain"] != "none")
-    ]
-    if unjudged:
+    chained = build.plan.sources["chain"] != "none"
+    pieces = (("chains", build.plan.judges or not chained), ("drifts", build.plan.drift_judges))
+    if unjudged := [name for name, judged in pieces if not judged]:
         yield "UNJUDGED", f"no judge saw the {' and the '.join(unjudged)}"
+    if build.tainted:
+        changed = ", ".join(sorted(build.tainted))
+        yield "TAINTED", f"the databases {changed} changed while a run used them; what was built cannot be trusted"
     if len(build.records) < build.planned:
         yield "INCOMPLETE", f"{len(build.records):,} of {build.planned:,} anchors are through"
 
@@ -105,9 +124,7 @@ def _facts(run: RunFolder, build: Build) -> Mapping[str, Json]:
             name: {"kind": "synthetic" if each["synthetic"] else "real", "sha256": each["sha256"]}
             for name, each in experiment["databases"].items()
         },
-        "models": {model.label: model.id for model in (*build.models, *build.auxiliary)},
-        "pieces": dict(build.plan.sources),
-        "attempts": build.plan.attempts,
+        "pieces": {**build.plan.sources, "attempts": build.plan.attempts},
         "prompts": {"sha256": experiment["prompts_sha256"]},
         "run": {"repeats": identity["repeats"], "seed": identity["seed"], "limit": identity["limit"]},
     }

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
-from typing import Any, Final, Literal, TypeAlias, TypeVar, get_args
+from typing import Final, Literal, TypeAlias, TypeVar, get_args
 
 import msgspec
 
@@ -75,7 +76,7 @@ class Sql(msgspec.Struct, frozen=True, kw_only=True):
     sql: str
 
 
-T = TypeVar("T")
+T = TypeVar("T", bound=msgspec.Struct)
 
 
 def read(answer: Answer, shape: type[T]) -> T:
@@ -86,20 +87,27 @@ def read(answer: Answer, shape: type[T]) -> T:
         found = msgspec.convert(read_object(answer.text), shape)
     except msgspec.ValidationError as error:
         raise Malformed(str(error).replace("`$", "`")) from None
-    if empty := next(_empty("", msgspec.to_builtins(found)), None):
-        raise Malformed(f"{empty} is empty")
+    if problem := next(_problems("", msgspec.structs.asdict(found)), None):
+        raise Malformed(problem)
     return found
 
 
+_HALF: Final = re.compile("[\ud800-\udfff]")
 _MAY_BE_EMPTY: Final = frozenset({"counterfactual", "evidence", "reason"})
 
 
-def _empty(place: str, fields: Mapping[str, Any]) -> Iterator[str]:
+def _problems(place: str, fields: Mapping[str, object]) -> Iterator[str]:
+    """Yield what is wrong with the texts of an answer, nested ones included."""
     for name, value in fields.items():
-        if isinstance(value, dict):
-            yield from _empty(f"{place}{name}.", value)  # pyright: ignore[reportUnknownArgumentType]
-        elif isinstance(value, str) and not value.strip() and name not in _MAY_BE_EMPTY:
-            yield place + name
+        match value:
+            case msgspec.Struct():
+                yield from _problems(f"{place}{name}.", msgspec.structs.asdict(value))
+            case str() if not value.strip() and name not in _MAY_BE_EMPTY:
+                yield f"{place}{name} is empty"
+            case str() if _HALF.search(value):
+                yield f"{place}{name} holds half a character"
+            case _:
+                pass
 
 
 def _object(**properties: Json) -> dict[str, Json]:

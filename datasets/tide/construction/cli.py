@@ -77,7 +77,7 @@ def build_anchors(args: argparse.Namespace) -> int:
 
 def _split_and_file(text: str) -> tuple[Path, str]:
     split, equals, path = text.partition("=")
-    return (Path(path), split) if equals else (Path(text), "")
+    return (Path(path), split) if equals and not Path(text).is_file() else (Path(text), "")
 
 
 def _databases(questions: list[Question], data: Path | None, named: Mapping[str, str]) -> dict[str, Path]:
@@ -88,7 +88,7 @@ def _databases(questions: list[Question], data: Path | None, named: Mapping[str,
     found: dict[str, Path] = {}
     overrides = {name: Path(path) for name, path in named.items()}
     for name in dict.fromkeys(question.database for question in questions):
-        if not data and not overrides and name not in NAMES:
+        if not data and name not in (overrides or NAMES):
             continue
         own = {name: overrides[name]} if name in overrides else {}
         try:

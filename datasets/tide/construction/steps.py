@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TypeVar
 
+import msgspec
+
 from ....adapters.base import Answer, Json, Message
 from ....engine.comparison import compare
 from ....engine.sql.outcome import Outcome
@@ -15,7 +17,7 @@ from ..scoring import HEADLINE
 from . import answers
 from .prompts import once_more
 
-T = TypeVar("T")
+T = TypeVar("T", bound=msgspec.Struct)
 
 
 class Steps:

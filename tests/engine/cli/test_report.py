@@ -115,7 +115,9 @@ class TestReport:
     ) -> None:
         held = Manifest.load(run)
         replace(held, identity={**held.identity, "benchmark": "unheard-of"}).save(run)
-        assert "unknown report 'unheard-of'. Installed: enterprisemem, tide." in refused(capsys, "report", run)
+        assert "unknown report 'unheard-of'. Installed: enterprisemem, tide, tide-build." in refused(
+            capsys, "report", run
+        )
         replace(held, identity={**held.identity, "format": 99}).save(run)
         assert "has format 99" in refused(capsys, "report", run)
 

@@ -209,7 +209,7 @@ def test_a_dry_run_counts_one_call_for_each_piece_and_judge(place: Path, capsys:
     assert not (place / "dry").exists()
 
 
-BAD = [
+BAD: list[tuple[list[str], str]] = [
     (["--judge", "sim/tide-judge", "--model", "sim/tide-generator"], "two judges must pass a piece, or none do"),
     ([], "no model"),
     (["--chain", "template"], "no model"),

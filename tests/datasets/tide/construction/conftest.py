@@ -25,6 +25,22 @@ from ....support.tide import Databases, DirectContext, Speaker
 Build = Callable[..., Awaitable[tuple[BuildRecord, DirectContext]]]
 
 
+def opened(anchor: AnchorQuery, selection: Selection, sources: Sources, places: Mapping[str, Path]) -> BuildExperiment:
+    """A construction of one anchor."""
+    file = AnchorFile(
+        format="turntide-tide-anchors-1", seed=0, sources={}, databases={}, selection=selection, anchors=(anchor,)
+    )
+    setup = Setup(
+        file=file,
+        file_sha256="0",
+        anchors=(anchor,),
+        databases={name: SourceDatabase(name, path, synthetic=False) for name, path in places.items()},
+        sources=sources,
+        piece_files={},
+    )
+    return BuildExperiment(setup)
+
+
 @pytest.fixture(scope="session")
 def selected(database: Path) -> tuple[tuple[AnchorQuery, ...], Selection]:
     return select(load_questions(FIXTURES / "tide" / "build_questions.json", "dev"), {"shop": database})
@@ -51,18 +67,7 @@ def build(database: Path, databases: Databases, selected: tuple[tuple[AnchorQuer
     async def build(
         anchor: AnchorQuery, sources: Sources, speakers: Mapping[str, Speaker]
     ) -> tuple[BuildRecord, DirectContext]:
-        file = AnchorFile(
-            format="turntide-tide-anchors-1", seed=0, sources={}, databases={}, selection=selected[1], anchors=(anchor,)
-        )
-        setup = Setup(
-            file=file,
-            file_sha256="0",
-            anchors=(anchor,),
-            databases={"shop": SourceDatabase("shop", database, synthetic=False)},
-            sources=sources,
-            piece_files={},
-        )
-        experiment = BuildExperiment(setup)
+        experiment = opened(anchor, selected[1], sources, {"shop": database})
         [[(unit,)]] = experiment.lanes("maker", 1)
         context = DirectContext(unit, databases, speakers)
         await experiment.dialogue(unit, context)

@@ -4,6 +4,7 @@ import gzip
 import json
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
 from turntide.adapters.base import ConfigurationError
@@ -76,8 +77,10 @@ def test_the_draw_is_even_over_tiers_and_splits_and_follows_the_seed(selected: S
 
 
 def test_questions_of_every_known_file_are_read(tmp_path: Path) -> None:
-    spider = [{"db_id": "a", "question": "q", "query": "SELECT 1", "sql": {}}]
-    sparc = [{"database_id": "a", "interaction": [], "final": {"utterance": "q", "query": "SELECT 1"}}]
+    spider: list[dict[str, Any]] = [{"db_id": "a", "question": "q", "query": "SELECT 1", "sql": {}}]
+    sparc: list[dict[str, Any]] = [
+        {"database_id": "a", "interaction": [], "final": {"utterance": "q", "query": "SELECT 1"}}
+    ]
     (tmp_path / "dev.json").write_text(json.dumps(spider))
     (tmp_path / "sparc_train.json.gz").write_bytes(gzip.compress(json.dumps(sparc).encode()))
     (tmp_path / "other.jsonl").write_text(json.dumps({"db_id": "a", "question": "q", "SQL": "SELECT 1"}) + "\n\n")
@@ -129,6 +132,20 @@ def test_the_command_writes_the_same_bytes_twice_and_says_why_questions_were_dro
     assert "kept 4, drawn 2" in said
     assert main(["tide-build", "anchors", "--questions", str(QUESTIONS), "--out", str(tmp_path / "c")]) == 2
     assert "none of the questions' databases is here" in capsys.readouterr().err
+
+
+def test_look_alikes_never_stand_beside_a_database_that_was_named(
+    tmp_path: Path, database: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked = [
+        {"db_id": "shop", "question": "How many in Oslo?", "SQL": "SELECT COUNT(id) FROM shop WHERE city = 'Oslo'"},
+        {"db_id": "financial", "question": "Loans?", "SQL": "SELECT COUNT(loan_id) FROM loan WHERE status = 'A'"},
+    ]
+    (tmp_path / "a=b.json").write_text(json.dumps(asked))
+    words = ["tide-build", "anchors", "--questions", str(tmp_path / "a=b.json"), "--database", f"shop={database}"]
+    assert main([*words, "--out", str(tmp_path / "anchors"), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["kept"], found["dropped"]["no_database"]) == (1, 1)
 
 
 def test_most_anchors_of_bird_yield_every_subtype(shared_data: Path) -> None:

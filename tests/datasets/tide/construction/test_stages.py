@@ -1,20 +1,27 @@
 from __future__ import annotations
 
 import json
+import random
 import tomllib
 
 import pytest
 from turntide.adapters.base import Answer
+from turntide.datasets import synthetic
 from turntide.datasets.tide.checks import SIGNALS
 from turntide.datasets.tide.construction.anchors import AnchorQuery
 from turntide.datasets.tide.construction.assembly import assembled, triplet_of
+from turntide.datasets.tide.construction.questions import load_questions
+from turntide.datasets.tide.construction.reader import Tester
+from turntide.datasets.tide.construction.record import read_record
+from turntide.datasets.tide.construction.selection import select
 from turntide.datasets.tide.construction.settings import Sources, by_query
-from turntide.datasets.tide.files import dump_triplets
+from turntide.datasets.tide.embedded import embedded_triplets
+from turntide.datasets.tide.files import dump_triplets, load_triplets
 from turntide.datasets.tide.samples import samples_of
 
 from ....support.cases import FIXTURES
-from ....support.tide import one_by_one, scripted
-from .conftest import Build, chain_answer, chain_opinion, drift_answers, drift_opinion
+from ....support.tide import Databases, DirectContext, one_by_one, scripted
+from .conftest import Build, chain_answer, chain_opinion, drift_answers, drift_opinion, opened
 
 TREE = Sources(evidence="rules", drift="tree")
 JUDGES = ("judge 1", "judge 2")
@@ -53,7 +60,7 @@ RULES = tomllib.loads((FIXTURES / "tide" / "build_chains.toml").read_text())
 async def test_a_chain_that_breaks_a_rule_meets_no_judge(signal: str, anchor: AnchorQuery, build: Build) -> None:
     sources = Sources(evidence="rules", drift="tree", judges=JUDGES, attempts=1)
     record, context = await build(anchor, sources, {"maker": scripted(chain_answer(**RULES[signal]))})
-    assert [attempt.signal for attempt in record.stages["chain"].attempts] == [signal]
+    assert [attempt.signal for attempt in record.stages["chain"].attempts] == [signal.strip()]
     assert [model for model, _ in context.prompts] == ["maker"]
 
 
@@ -181,6 +188,9 @@ async def test_a_refused_or_cut_answer_is_no_candidate(anchor: AnchorQuery, buil
     refused = Answer(text=chain_answer(), model="maker", usage=None, finish="refused")
     record, _ = await build(anchor, Sources(attempts=1), {"maker": one_by_one(refused)})
     assert record.stages["chain"].last.detail == "it is a refusal"
+    halves = chain_answer(counterfactual="x\ud800", verdict="transformed")
+    record, _ = await build(anchor, Sources(attempts=1), {"maker": one_by_one(halves)})
+    assert record.stages["chain"].last.detail == "counterfactual holds half a character"
 
 
 async def test_of_an_anchor_that_two_records_completed_the_first_counts(anchor: AnchorQuery, build: Build) -> None:
@@ -189,3 +199,27 @@ async def test_of_an_anchor_that_two_records_completed_the_first_counts(anchor: 
     file = assembled([other, one], "both")
     assert [bool(triplet.layers) for triplet in file.triplets] == [True]
     assert dump_triplets(file) == dump_triplets(assembled([other, one], "both"))
+
+
+async def test_a_template_serves_its_own_questions_and_the_dialogue_is_needed_to_rebuild_their_queries() -> None:
+    """Conditions A and B of Table 8 hold by what the prompts say; the tester can only guess under C."""
+    triplets = [t for t in load_triplets(embedded_triplets()).triplets if t.database == "superhero"][:6]
+    place = {"superhero": synthetic.ensure("superhero")}
+    questions = [each for each in load_questions(embedded_triplets()) if each.id in {t.id for t in triplets}]
+    anchors, selection = select(questions, place)
+    databases = Databases(place)
+    tester = Tester()
+    rebuilt: list[tuple[bool, bool, bool]] = []
+    for anchor, triplet in zip(anchors, triplets, strict=True):
+        sources = Sources(chain="template", evidence="rules", drift="tree", tester=True)
+        experiment = opened(anchor, selection, sources, place)
+        [[(unit,)]] = experiment.lanes("maker", 1)
+        context = DirectContext(unit, databases, {"tester": lambda m: tester.answer(m, {}, random.Random(0))})
+        await experiment.dialogue(unit, context)
+        record = read_record(context.records[0])
+        assert record.pieces.layers == triplet.layers
+        assert record.pieces.evidence == triplet.rewritten_evidence
+        rebuilt.append((record.rebuilt["A"], record.rebuilt["B"], record.rebuilt["C"]))
+    databases.close()
+    assert {both[:2] for both in rebuilt} == {(True, True)}
+    assert not all(alone for *_, alone in rebuilt)
