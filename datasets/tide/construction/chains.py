@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 
 from msgspec import structs
 
-from ....adapters.base import Message
 from ..actions import Malformed
 from ..desk import Desk
 from ..editing import written
@@ -18,7 +17,8 @@ from ..triplets import hear_question, templates
 from ..triplets.annotate import other_readings, settled_layers
 from .anchors import AnchorQuery
 from .answers import SCHEMAS, ChainDraft, ChainOpinion, LayerDraft, read
-from .judging import NO_JUDGEMENT, rejection, vote
+from .attempting import Tried, attempted
+from .judging import judged
 from .prompts import Ambiguity, Rejected, chain_judge_prompt, chain_prompt
 from .record import Attempt, StageRecord, Vote, settled_verdict
 from .settings import Sources, query_key
@@ -36,63 +36,52 @@ class Made:
     detail: str = ""
 
 
-class ChainStage:
-    """Makes chains for the anchors of one database after another."""
+async def make_chain(
+    steps: Steps, anchor: AnchorQuery, desk: Desk, sources: Sources, model: str
+) -> tuple[StageRecord, Ambiguity | None]:
+    """Return the attempts at a chain, and the one that passed. `model` is the generator's label."""
+    nodes = atomic_nodes(anchor.sql, desk.schema)
 
-    def __init__(self, sources: Sources, model: str) -> None:
-        self._sources = sources
-        self._model = model
+    async def by_model(rejected: Sequence[Rejected]) -> Tried[Ambiguity]:
+        made = await _generated(steps, anchor, desk, nodes, rejected, model)
+        return await _tried(steps, anchor, made, sources.judges, steps.last)
 
-    async def run(self, steps: Steps, anchor: AnchorQuery, desk: Desk) -> tuple[StageRecord, Ambiguity | None]:
-        """Return the attempts, and the chain when one passed."""
-        if self._sources.chain == "none":
+    async def without_model(_: Sequence[Rejected]) -> Tried[Ambiguity]:
+        made = _from_template(anchor, desk) if sources.chain == "template" else _from_file(anchor, sources)
+        return await _tried(steps, anchor, made, sources.judges, None)
+
+    match sources.chain:
+        case "none":
             return StageRecord(source="none", attempts=(Attempt(),)), Ambiguity("", ())
-        attempts: list[Attempt] = []
-        rejected: list[Rejected] = []
-        nodes = atomic_nodes(anchor.sql, desk.schema)
-        by_model = self._sources.chain == "model"
-        for _ in range(self._sources.attempts if by_model else 1):
-            made = await self._made(steps, anchor, desk, nodes, rejected)
-            step = steps.last if by_model else None
-            attempt, chain = await self._judged(steps, anchor, made)
-            attempts.append(structs.replace(attempt, step=step))
-            if chain:
-                return self._record(attempts), chain
-            if attempt.signal == NO_JUDGEMENT:  # no fault of the candidate's
-                break
-            rejected.append(Rejected(made.text, attempt.signal, attempt.detail))
-        return self._record(attempts), None
+        case "model":
+            return await attempted(model, sources.attempts, by_model)
+        case served:
+            return await attempted(served, 1, without_model)
 
-    def _record(self, attempts: Sequence[Attempt]) -> StageRecord:
-        return StageRecord(source=self._model if self._sources.chain == "model" else self._sources.chain,
-                           attempts=tuple(attempts))  # fmt: skip
 
-    async def _made(
-        self, steps: Steps, anchor: AnchorQuery, desk: Desk, nodes: Sequence[Node], rejected: Sequence[Rejected]
-    ) -> Made:
-        match self._sources.chain:
-            case "template":
-                return _from_template(anchor, desk)
-            case "file":
-                return _from_file(anchor, self._sources)
-            case _:
-                prompt: list[Message] = chain_prompt(anchor, desk.ddl, nodes, rejected)
-                answer = await steps.ask(self._model, prompt, SCHEMAS[ChainDraft])
-                try:
-                    return Made(_drafted(read(answer, ChainDraft), nodes), answer.text)
-                except Malformed as error:
-                    return Made(None, answer.text, "json_format", str(error))
+async def _tried(
+    steps: Steps, anchor: AnchorQuery, made: Made, judges: Sequence[str], step: int | None
+) -> Tried[Ambiguity]:
+    """Put a chain to the rules, then to the judges."""
+    if made.chain is None:
+        return Tried(Attempt(step=step, signal=made.signal, detail=made.detail), text=made.text)
+    if signal := broken_rule(anchor.question, made.chain):
+        return Tried(Attempt(step=step, signal=signal, detail=words().signals[signal]), text=made.text)
+    votes, against = await judged(steps, judges, chain_judge_prompt(anchor, made.chain), ChainOpinion)
+    if against:
+        return Tried(Attempt(step=step, signal=against[0], detail=against[1], votes=votes), text=made.text)
+    return Tried(Attempt(step=step, votes=votes), _settled(made.chain, votes))
 
-    async def _judged(self, steps: Steps, anchor: AnchorQuery, made: Made) -> tuple[Attempt, Ambiguity | None]:
-        if made.chain is None:
-            return Attempt(signal=made.signal, detail=made.detail), None
-        if signal := broken_rule(anchor.question, made.chain):
-            return Attempt(signal=signal, detail=words().signals[signal]), None
-        prompt = chain_judge_prompt(anchor, made.chain)
-        votes = tuple([await vote(steps, judge, prompt, ChainOpinion) for judge in self._sources.judges])
-        if against := rejection(votes):
-            return Attempt(signal=against[0], detail=against[1], votes=votes), None
-        return Attempt(votes=votes), _settled(made.chain, votes)
+
+async def _generated(
+    steps: Steps, anchor: AnchorQuery, desk: Desk, nodes: Sequence[Node], rejected: Sequence[Rejected], model: str
+) -> Made:
+    prompt = chain_prompt(anchor, desk.ddl, nodes, rejected)
+    answer = await steps.ask(model, prompt, SCHEMAS[ChainDraft])
+    try:
+        return Made(_drafted(read(answer, ChainDraft), nodes), answer.text)
+    except Malformed as error:
+        return Made(None, answer.text, "json_format", str(error))
 
 
 def broken_rule(original: str, chain: Ambiguity) -> str:

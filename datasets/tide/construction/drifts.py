@@ -6,19 +6,20 @@ import asyncio
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
-from msgspec import structs
-
+from ....adapters.base import Answer
 from ..actions import Malformed, read_object
 from ..checks import Anchor, Candidate, Failure, first_failure, read_candidate
 from ..desk import Desk
 from ..drift import compare
-from ..nodes import Node, atomic_nodes, in_words
+from ..nodes import atomic_nodes, in_words
 from ..samples import DriftLabel
 from ..units import Commitment
 from .anchors import AnchorQuery
 from .answers import DRIFT_SCHEMA, DriftOpinion
-from .judging import NO_JUDGEMENT, rejection, vote
+from .attempting import Tried, attempted
+from .judging import judged
 from .prompts import Rejected, drift_judge_prompt, drift_prompt
 from .record import Attempt, StageRecord
 from .settings import Sources, query_key
@@ -39,71 +40,55 @@ class Proposal:
     signal: str = ""
 
 
-class DriftStage:
-    """Makes drifts of the assigned labels."""
+Kept: TypeAlias = tuple[Candidate, DriftLabel]
+"""A candidate that passed, with the label under which it stands in a triplet."""
 
-    def __init__(self, sources: Sources, model: str) -> None:
-        self._sources = sources
-        self._model = model
 
-    async def run(
-        self, steps: Steps, anchor: AnchorQuery, desk: Desk
-    ) -> tuple[StageRecord, tuple[Candidate, DriftLabel] | None]:
-        """Return the attempts, and the candidate with its label when one passed the checks and the judges."""
-        attempts: list[Attempt] = []
-        rejected: list[Rejected] = []
-        by_model = self._sources.drift == "model"
-        source = self._model if by_model else self._sources.drift
-        nodes = atomic_nodes(anchor.sql, desk.schema)
-        for _ in range(self._sources.attempts if by_model else 1):
-            proposal = await self._proposed(steps, anchor, desk, nodes, rejected)
-            step = steps.last if by_model else None
-            attempt, candidate = await self._tried(steps, anchor, desk, proposal)
-            attempts.append(structs.replace(attempt, step=step))
-            if candidate:
-                return StageRecord(source=source, attempts=tuple(attempts)), (candidate, _label(proposal, candidate))
-            if attempt.signal == NO_JUDGEMENT:  # no fault of the candidate's
-                break
-            rejected.append(Rejected(proposal.text, attempt.signal, attempt.detail))
-        return StageRecord(source=source, attempts=tuple(attempts)), None
+async def make_drift(
+    steps: Steps, anchor: AnchorQuery, desk: Desk, sources: Sources, model: str
+) -> tuple[StageRecord, Kept | None]:
+    """Return the attempts at a drift, and the one that passed the checks and the judges."""
+    nodes = atomic_nodes(anchor.sql, desk.schema)
 
-    async def _proposed(
-        self, steps: Steps, anchor: AnchorQuery, desk: Desk, nodes: Sequence[Node], rejected: Sequence[Rejected]
-    ) -> Proposal:
-        """Return what the source gives. A file assigns the kind of its drifts itself."""
-        match self._sources.drift:
-            case "tree":
-                return from_tree(anchor, desk)
-            case "file":
-                return _from_file(anchor, self._sources)
-            case _:
-                prompt = drift_prompt(anchor, desk.ddl, nodes, anchor.assigned, rejected)
-                answer = await steps.ask(self._model, prompt, DRIFT_SCHEMA)
-                if answer.finish != "stop":
-                    return Proposal(
-                        Failure("json_format", f"the answer was {answer.finish}"), anchor.assigned, answer.text
-                    )
-                return Proposal(_read(answer.text), anchor.assigned, answer.text)
+    async def by_model(rejected: Sequence[Rejected]) -> Tried[Kept]:
+        answer = await steps.ask(model, drift_prompt(anchor, desk.ddl, nodes, rejected), DRIFT_SCHEMA)
+        return await _tried(steps, anchor, desk, Proposal(_read(answer), anchor.assigned, answer.text), sources)
 
-    async def _tried(
-        self, steps: Steps, anchor: AnchorQuery, desk: Desk, proposal: Proposal
-    ) -> tuple[Attempt, Candidate | None]:
-        candidate = proposal.found
-        if isinstance(candidate, Failure):
-            return Attempt(signal=proposal.signal or candidate.signal, detail=candidate.detail), None
-        results = {anchor.sql: await steps.gold(anchor.database, anchor.sql)}
-        results[candidate.post_drift_sql] = await steps.run(anchor.database, candidate.post_drift_sql)
-        before = Anchor(anchor.sql, results.__getitem__, desk.schema)
-        # sqlglot on what a model wrote may take long: in a thread, so that nothing else waits for it.
-        failure = await asyncio.to_thread(first_failure, candidate, before, proposal.label)
-        if failure:
-            return Attempt(signal=failure.signal, detail=failure.detail), None
-        said = candidate.drift_utterance, candidate.post_drift_sql
-        prompt = drift_judge_prompt(anchor, proposal.label, *said)
-        votes = tuple([await vote(steps, judge, prompt, DriftOpinion) for judge in self._sources.drift_judges])
-        if against := rejection(votes):
-            return Attempt(signal=against[0], detail=against[1], votes=votes), None
-        return Attempt(votes=votes), candidate
+    async def without_model(_: Sequence[Rejected]) -> Tried[Kept]:
+        proposal = from_tree(anchor, desk) if sources.drift == "tree" else _from_file(anchor, sources)
+        return await _tried(steps, anchor, desk, proposal, sources)
+
+    if sources.drift == "model":
+        return await attempted(model, sources.attempts, by_model)
+    return await attempted(sources.drift, 1, without_model)
+
+
+async def _tried(steps: Steps, anchor: AnchorQuery, desk: Desk, proposal: Proposal, sources: Sources) -> Tried[Kept]:
+    """Put a candidate to the eight checks, then to the judges."""
+    step = steps.last if sources.drift == "model" else None
+    candidate = proposal.found
+    if not isinstance(candidate, Failure):
+        candidate = await _failure(steps, anchor, desk, proposal.label, candidate) or candidate
+    if isinstance(candidate, Failure):
+        signal = proposal.signal or candidate.signal
+        return Tried(Attempt(step=step, signal=signal, detail=candidate.detail), text=proposal.text)
+    said = candidate.drift_utterance, candidate.post_drift_sql
+    prompt = drift_judge_prompt(anchor, proposal.label, *said)
+    votes, against = await judged(steps, sources.drift_judges, prompt, DriftOpinion)
+    if against:
+        return Tried(Attempt(step=step, signal=against[0], detail=against[1], votes=votes), text=proposal.text)
+    return Tried(Attempt(step=step, votes=votes), (candidate, _label(proposal, candidate)))
+
+
+async def _failure(
+    steps: Steps, anchor: AnchorQuery, desk: Desk, label: DriftLabel, candidate: Candidate
+) -> Failure | None:
+    """Return the first of the eight checks that a candidate fails."""
+    results = {anchor.sql: await steps.gold(anchor.database, anchor.sql)}
+    results[candidate.post_drift_sql] = await steps.run(anchor.database, candidate.post_drift_sql)
+    before = Anchor(anchor.sql, results.__getitem__, desk.schema)
+    # sqlglot on what a model wrote may take long: in a thread, so that nothing else waits for it.
+    return await asyncio.to_thread(first_failure, candidate, before, label)
 
 
 def from_tree(anchor: AnchorQuery, desk: Desk) -> Proposal:
@@ -136,10 +121,12 @@ def _said(units: Iterable[Commitment]) -> str:
     return "; ".join(in_words(unit) for unit in sorted(units))
 
 
-def _read(text: str) -> Candidate | Failure:
-    """Read a generator's answer out of its fence, if it has one; whatever else is not one object is step 1's."""
+def _read(answer: Answer) -> Candidate | Failure:
+    """Read a generator's answer out of its fence, if it has one; whatever else is not one object fails step 1."""
+    if answer.finish != "stop":
+        return Failure("json_format", "it is a refusal" if answer.finish == "refused" else "it was cut")
     try:
-        return read_candidate(json.dumps(read_object(text)))
+        return read_candidate(json.dumps(read_object(answer.text)))
     except Malformed as error:
         return Failure("json_format", str(error))
 

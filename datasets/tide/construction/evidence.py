@@ -11,6 +11,7 @@ from ..desk import Desk
 from ..samples import Layer
 from .anchors import AnchorQuery
 from .answers import SCHEMAS, EvidenceDraft, Sql, read
+from .attempting import Tried, attempted
 from .prompts import Ambiguity, Rejected, evidence_prompt, tester_prompt
 from .record import Attempt, Condition, StageRecord
 from .settings import REWRITER, TESTER, Sources, query_key
@@ -37,19 +38,35 @@ async def rewrite(
 
     Nothing is rewritten where there is no evidence, or no chain that it could give away.
     """
-    if not (anchor.evidence.strip() and chain.layers):
+    layers = chain.layers
+
+    async def by_model(rejected: Sequence[Rejected]) -> Tried[str]:
+        answer = await steps.ask(rewriter, evidence_prompt(anchor, chain, rejected), SCHEMAS[EvidenceDraft])
+        try:
+            text = read(answer, EvidenceDraft).evidence.strip()
+        except Malformed as error:
+            return Tried(Attempt(step=steps.last, signal="json_format", detail=str(error)), text=answer.text)
+        return _tried(text, layers, steps.last, answer.text)
+
+    async def by_rules(_: Sequence[Rejected]) -> Tried[str]:
+        return _tried(without_resolutions(anchor.evidence, layers), layers, None, "")
+
+    async def by_file(_: Sequence[Rejected]) -> Tried[str]:
+        triplet = sources.files["evidence"].get(query_key(anchor.database, anchor.sql))
+        if triplet is None:
+            return Tried(Attempt(signal="not_in_file", detail="the file has no evidence for this query"))
+        return _tried(triplet.rewritten_evidence, layers, None, "")
+
+    rewriter = REWRITER if sources.rewriter else model
+    if not (anchor.evidence.strip() and layers):
         return StageRecord(source="none", attempts=(Attempt(),)), anchor.evidence
     match sources.evidence:
         case "rules":
-            return _checked("rules", without_resolutions(anchor.evidence, chain.layers), chain)
+            return await attempted("rules", 1, by_rules)
         case "file":
-            triplet = sources.files["evidence"].get(query_key(anchor.database, anchor.sql))
-            if triplet is None:
-                absent = Attempt(signal="not_in_file", detail="the file has no evidence for this query")
-                return StageRecord(source="file", attempts=(absent,)), None
-            return _checked("file", triplet.rewritten_evidence, chain)
+            return await attempted("file", 1, by_file)
         case _:
-            return await _by_model(steps, anchor, chain, sources, REWRITER if sources.rewriter else model)
+            return await attempted(rewriter, sources.attempts, by_model)
 
 
 async def rebuilt(
@@ -72,30 +89,10 @@ async def rebuilt(
     return found
 
 
-async def _by_model(
-    steps: Steps, anchor: AnchorQuery, chain: Ambiguity, sources: Sources, model: str
-) -> tuple[StageRecord, str | None]:
-    attempts: list[Attempt] = []
-    rejected: list[Rejected] = []
-    while len(attempts) < sources.attempts:
-        answer = await steps.ask(model, evidence_prompt(anchor, chain, rejected), SCHEMAS[EvidenceDraft])
-        try:
-            text = read(answer, EvidenceDraft).evidence.strip()
-        except Malformed as error:
-            attempts.append(Attempt(step=steps.last, signal="json_format", detail=str(error)))
-        else:
-            signal = _leak(text, chain.layers)
-            attempts.append(Attempt(step=steps.last, signal=signal, detail=words().signals.get(signal, "")))
-            if not signal:
-                return StageRecord(source=model, attempts=tuple(attempts)), text
-        rejected.append(Rejected(answer.text, attempts[-1].signal, attempts[-1].detail))
-    return StageRecord(source=model, attempts=tuple(attempts)), None
-
-
-def _checked(source: str, text: str, chain: Ambiguity) -> tuple[StageRecord, str | None]:
-    signal = _leak(text, chain.layers)
-    attempt = Attempt(signal=signal, detail=words().signals.get(signal, ""))
-    return StageRecord(source=source, attempts=(attempt,)), None if signal else text
+def _tried(text: str, layers: Sequence[Layer], step: int | None, raw: str) -> Tried[str]:
+    signal = _leak(text, layers)
+    attempt = Attempt(step=step, signal=signal, detail=words().signals.get(signal, ""))
+    return Tried(attempt, None if signal else text, raw)
 
 
 def _leak(text: str, layers: Sequence[Layer]) -> str:

@@ -16,8 +16,8 @@ from ...databases import SourceDatabase, sha256
 from ..desk import Desk
 from . import words
 from .anchors import AnchorFile, AnchorQuery
-from .chains import ChainStage
-from .drifts import DriftStage
+from .chains import make_chain
+from .drifts import make_drift
 from .evidence import rebuilt, rewrite
 from .record import BuildRecord, Condition, Pieces, StageName, StageRecord
 from .rehearsal import plain_answers
@@ -129,7 +129,7 @@ class BuildExperiment:
     ) -> tuple[Pieces, dict[Condition, bool]]:
         """Go from stage to stage until one keeps nothing; return the pieces and what the tester made of them."""
         sources, desk = self.setup.sources, self._desks[anchor.database]
-        stages["chain"], chain = await ChainStage(sources, model).run(steps, anchor, desk)
+        stages["chain"], chain = await make_chain(steps, anchor, desk, sources, model)
         if chain is None:
             return Pieces(), {}
         pieces = Pieces(ambiguous=chain.question, layers=chain.layers)
@@ -138,7 +138,7 @@ class BuildExperiment:
             return pieces, {}
         pieces = msgspec.structs.replace(pieces, evidence=evidence)
         found = await rebuilt(steps, anchor, chain, evidence, desk) if sources.tester and chain.layers else {}
-        stages["drift"], kept = await DriftStage(sources, model).run(steps, anchor, desk)
+        stages["drift"], kept = await make_drift(steps, anchor, desk, sources, model)
         if kept is None:
             return pieces, found
         drift, label = kept

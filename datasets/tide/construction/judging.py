@@ -14,8 +14,16 @@ from .steps import Steps
 Opinion: TypeAlias = "type[ChainOpinion] | type[DriftOpinion]"
 
 
-async def vote(steps: Steps, judge: str, prompt: Sequence[Message], shape: Opinion) -> Vote:
-    """Return what `judge` says; a vote without criteria when its two answers were no judgement."""
+async def judged(
+    steps: Steps, judges: Sequence[str], prompt: Sequence[Message], shape: Opinion
+) -> tuple[tuple[Vote, ...], tuple[str, str] | None]:
+    """Return what all judges say, and the signal and detail of a rejection; None when all pass everything."""
+    votes = tuple([await _vote(steps, judge, prompt, shape) for judge in judges])
+    return votes, _rejection(votes)
+
+
+async def _vote(steps: Steps, judge: str, prompt: Sequence[Message], shape: Opinion) -> Vote:
+    """Return a vote, without criteria when the judge's two answers were no judgement."""
     try:
         opinion = await steps.ask_twice(judge, prompt, shape, SCHEMAS[shape])
     except Malformed as error:
@@ -29,7 +37,7 @@ async def vote(steps: Steps, judge: str, prompt: Sequence[Message], shape: Opini
     )  # fmt: skip
 
 
-def rejection(votes: Sequence[Vote]) -> tuple[str, str] | None:
+def _rejection(votes: Sequence[Vote]) -> tuple[str, str] | None:
     """Return the first criterion, in the order of priority, that some judge does not pass, with what the judges say.
 
     None when all pass everything, as without judges.

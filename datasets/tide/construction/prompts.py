@@ -83,11 +83,9 @@ def tester_prompt(ddl: str, evidence: str, question: str, clarified: Iterable[La
     return _opening(words().tester.system, sections)
 
 
-def drift_prompt(
-    anchor: AnchorQuery, ddl: str, nodes: Sequence[Node], label: DriftLabel, rejected: Sequence[Rejected]
-) -> list[Message]:
-    """Return the messages that ask for a drift of `label`."""
-    headings, role = words().headings, words().drift
+def drift_prompt(anchor: AnchorQuery, ddl: str, nodes: Sequence[Node], rejected: Sequence[Rejected]) -> list[Message]:
+    """Return the messages that ask for a drift of the assigned label."""
+    headings, role, label = words().headings, words().drift, anchor.assigned
     fine = label.fine_subtype
     clause = keyword(fine) if fine and fine != "limit_offset" else "LIMIT/OFFSET"
     definition = getattr(role, label.subtype).strip().replace("{clause}", clause)
