@@ -134,7 +134,7 @@ def _models(args: argparse.Namespace) -> list[dict[str, Any]]:
 
 def _unasked(base: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return the name to run under where the benchmark says that, with these options, it asks no model of the run."""
-    benchmark = _benchmark(base["benchmark"])
+    benchmark = benchmark_named(base["benchmark"])
     named = benchmark.stand_in(base["options"]) if isinstance(benchmark, MayAskNobody) else None
     return [{"id": named, "label": "nobody", "options": {}}] if named else []
 
