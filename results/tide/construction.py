@@ -14,7 +14,15 @@ from ...datasets.tide.construction.record import BuildRecord, read_record
 from ...engine.journal import Fields
 from ...engine.ledger import key_of
 from ..configurations import models_table, substitutions
-from ..reading import ModelIdentity, RunFolder, in_order, require_agreement, simulated_mark
+from ..reading import (
+    ModelIdentity,
+    RunFolder,
+    in_order,
+    require_agreement,
+    scoring_facts,
+    scoring_warnings,
+    simulated_mark,
+)
 from ..report import Report
 from ..spending import Spent, cost
 from .funnel import tables
@@ -24,11 +32,13 @@ from .funnel import tables
 class Build:
     """What one or more run folders hold together: shards of one construction, or several generators on its anchors.
 
-    By the label of the model that was asked: `spent`, and in `returned` the answers by the id that came back;
-    `simulated` are those whose answers say that they are. `tainted` are databases that changed while a run used them.
+    `generators` are the labels of those that build, `models` all that may be asked. By the label of the model that was
+    asked: `spent`, and in `returned` the answers by the id that came back; `simulated` are those whose answers say that
+    they are. `tainted` are databases that changed while a run used them.
     """
 
     plan: BuildPlan
+    generators: tuple[str, ...]
     models: tuple[ModelIdentity, ...]
     planned: int
     records: list[BuildRecord] = field(default_factory=list[BuildRecord])
@@ -74,9 +84,9 @@ def report(runs: Sequence[RunFolder]) -> Report:
     spent = {(model.label, "all"): build.spent[model.label] for model in build.asked}
     return Report(
         title=f"TIDE-Bench construction: {build.plan.anchors:,} anchors",
-        marks=dict(_marks(build)),
-        facts=_facts(runs[0], build),
-        warnings=list(substitutions(build.asked, build.returned)),
+        marks=dict(marks_of(build)),
+        facts=_facts(runs, build),
+        warnings=[*substitutions(build.asked, build.returned), *scoring_warnings(runs)],
         tables=[
             *tables(build.plan, build.records, build.planned),
             models_table(build.asked, build.returned),
@@ -93,15 +103,15 @@ def read_build(runs: Sequence[RunFolder]) -> Build:
     others = {model.label: model for run in runs for model in run.auxiliary}
     plan = msgspec.convert(runs[0].identity["experiment"]["plan"], BuildPlan)
     planned = plan.anchors * runs[0].identity["repeats"] * len(generators)
-    build = Build(plan, tuple({**generators, **others}.values()), planned)
+    build = Build(plan, tuple(generators), tuple({**generators, **others}.values()), planned)
     for run in runs:
         build.read(run)
-    labels = list(generators)
-    build.records.sort(key=lambda record: (labels.index(record.model), record.repeat, record.anchor))
+    build.records.sort(key=lambda record: (build.generators.index(record.model), record.repeat, record.anchor))
     return build
 
 
-def _marks(build: Build) -> Iterator[tuple[str, str]]:
+def marks_of(build: Build) -> Iterator[tuple[str, str]]:
+    """Yield what no reader may miss."""
     yield from simulated_mark(build.asked, build.simulated).items()
     if build.plan.synthetic:
         yield "SYNTHETIC", f"generated look-alikes stand in for {', '.join(build.plan.synthetic)}"
@@ -116,8 +126,9 @@ def _marks(build: Build) -> Iterator[tuple[str, str]]:
         yield "INCOMPLETE", f"{len(build.records):,} of {build.planned:,} anchors are through"
 
 
-def _facts(run: RunFolder, build: Build) -> Mapping[str, Json]:
-    identity, experiment = run.identity, run.identity["experiment"]
+def _facts(runs: Sequence[RunFolder], build: Build) -> Mapping[str, Json]:
+    identity = runs[0].identity
+    experiment = identity["experiment"]
     return {
         "anchors": {"sha256": experiment["anchors_sha256"]},
         "databases": {
@@ -127,4 +138,5 @@ def _facts(run: RunFolder, build: Build) -> Mapping[str, Json]:
         "pieces": {**build.plan.sources, "attempts": build.plan.attempts},
         "prompts": {"sha256": experiment["prompts_sha256"]},
         "run": {"repeats": identity["repeats"], "seed": identity["seed"], "limit": identity["limit"]},
+        **scoring_facts(runs),
     }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -188,6 +189,17 @@ def test_on_birds_questions_the_funnel_adds_up_and_what_is_left_is_a_benchmark(
     capsys.readouterr()
     run = ["run", "tide", "--samples", samples, *data, "--model", "sim/tide-perfect", "--limit", "2"]
     assert main([*run, "--sql-workers", "1", "--out", str(tmp_path / "tide")]) == 0
+
+
+def test_a_construction_is_scored_again_to_the_same_triplets(
+    runs: tuple[Path, int], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = shutil.copytree(runs[0] / "calm", tmp_path / "run")
+    assert main(["rescore", str(folder)]) == 0
+    assert f"{ANCHORS} records" in capsys.readouterr().out
+    for name, place in (("before", runs[0] / "calm"), ("after", folder)):
+        assert main(["tide-build", "assemble", str(place), "--out", str(tmp_path / name)]) == 0
+    assert (tmp_path / "before").read_bytes() == (tmp_path / "after").read_bytes()
 
 
 def test_without_any_model_no_model_need_be_named(place: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,0 +1,45 @@
+"""A construction's observations: one per anchor and generator, with what it passed. Generators compare by them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Final
+
+from ...datasets.tide.construction.record import BuildRecord
+from ..measures import Measures, Observation
+from ..reading import RunFolder
+from .construction import marks_of, read_build
+
+METRICS: Final = ("triplet", "chain", "drift checks")
+"""Whether an anchor became a triplet, whether its chain passed, and whether a drift of its passed the eight checks."""
+
+_PART: Final = "all"
+
+
+def measures(runs: Sequence[RunFolder]) -> Measures:
+    """Return what became of every anchor that is through, read as one construction."""
+    build = read_build(runs)
+    each = build.planned // len(build.generators)
+    planned = Counter({(label, _PART, metric): each for label in build.generators for metric in METRICS})
+    found = Measures(METRICS, list(map(_observation, build.records)), planned, dict(marks_of(build)))
+    for run in runs:
+        for line in run.lines():
+            if line["k"] == "answer":
+                found.pay(line["u"], line)
+    return found
+
+
+def _observation(record: BuildRecord) -> Observation:
+    ended = record.dropped
+    drift = record.stages.get("drift")
+    passed = (record.complete, record.stages["chain"].kept, drift is not None and drift.checked)
+    return Observation(
+        unit=f"{record.model}/{record.anchor}/{record.repeat}",
+        model=record.model,
+        part=_PART,
+        item=record.anchor + (f"#{record.repeat}" if record.repeat else ""),
+        cluster=record.anchor,
+        outcome=f"{ended[0]}: {ended[1].signal}" if ended else "triplet",
+        metrics=dict(zip(METRICS, passed, strict=True)),
+    )
