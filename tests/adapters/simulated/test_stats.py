@@ -105,7 +105,7 @@ async def test_calls_in_flight_are_counted_now_and_at_most_by_model(start: Start
 
 
 async def test_a_reset_forgets_everything_but_what_is_in_flight(start: Start) -> None:
-    client = await start(latency="uniform:0.1:0.1", limits={"requests_per_minute": 2})
+    client = await start(latency="uniform:2:2", limits={"requests_per_minute": 2})
     await client.ask(key="a")
     pending = asyncio.create_task(client.ask(key="b"))
     while (await client.stats())["in_flight"]["now"] == 0:
