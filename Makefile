@@ -8,6 +8,8 @@ NEWEST ?= $(shell for p in python3 python3.14 python3.13 python3.12 $(wildcard $
 	$$p -c '$(VERSION)' 2>/dev/null; done | sort | tail -n 1 | cut -d' ' -f2)
 VENV := .venv
 BIN := $(VENV)/bin
+# Make would take a comma in a call for the end of an argument.
+COMMA := ,
 PACKAGES := engine adapters datasets results
 
 .PHONY: demo test check format real readers test-newest bench clean
@@ -32,7 +34,7 @@ format: $(VENV)/.ready-dev
 
 ## The real parts that tests use where they are present: ChromaDB and more (Redis and Chromium come from the system)
 real: $(VENV)/.ready-dev readers
-	@$(call install,$(VENV),.[chroma,local])
+	@$(call install,$(VENV),.[chroma$(COMMA)local])
 	@$(BIN)/turntide models install smollm2
 
 ## Other people's readers of what we export, apart: what they need contradicts what ChromaDB needs
@@ -59,7 +61,7 @@ $(VENV)/.ready: pyproject.toml
 	@test -n "$(PYTHON)" || { echo "turntide needs Python 3.11 or newer: make PYTHON=/path/to/python3.12"; exit 1; }
 	@echo "Setting up $(VENV) with $(PYTHON): about a minute, once."
 	@$(PYTHON) -m venv $(VENV)
-	@$(call install,$(VENV),.[embeddings,figures])
+	@$(call install,$(VENV),.[embeddings$(COMMA)figures])
 	@echo "Installing the embedding model (83 MB, once)."
 	@$(BIN)/turntide models install
 	@touch $@

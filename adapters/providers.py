@@ -9,12 +9,12 @@ from __future__ import annotations
 from typing import Final
 
 from .anthropic import AnthropicMessages
-from .base import Provider
 from .batches.anthropic import AnthropicBatches
 from .batches.openai import OpenAIBatches
 from .gemini import GeminiContent
 from .openai_chat import OpenAIChat
 from .openai_responses import OpenAIResponses
+from .provider import Provider
 
 _CHAT: Final = OpenAIChat()
 _PLAIN_CHAT: Final = OpenAIChat(max_tokens_field="max_tokens")

@@ -11,7 +11,6 @@ from ..adapters.base import (
     Answer,
     Fault,
     LimitHint,
-    Provider,
     Question,
     Reply,
     Transport,
@@ -19,6 +18,7 @@ from ..adapters.base import (
     WireReply,
     WireRequest,
 )
+from ..adapters.provider import Provider
 from ..adapters.redaction import redact, redact_read, redact_reply
 
 

@@ -20,7 +20,6 @@ from ..adapters.base import (
     Json,
     LimitHint,
     Message,
-    Provider,
     Question,
     Transport,
     WireRequest,
@@ -29,6 +28,7 @@ from ..adapters.capabilities import capability, notice
 from ..adapters.description import describe
 from ..adapters.modelids import spellings
 from ..adapters.prices import FREE, Price
+from ..adapters.provider import Provider
 from ..adapters.redaction import public_url
 from .choices import resolved
 from .exchange import Exchanged, exchange

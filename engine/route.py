@@ -7,9 +7,10 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Final, Literal, Protocol
 
-from ..adapters.base import Account, Json, Provider, Transport, Usage
+from ..adapters.base import Account, Json, Transport, Usage
 from ..adapters.batches.base import BatchFormat
 from ..adapters.prices import UnknownPrice
+from ..adapters.provider import Provider
 from .errors import Unfinished
 from .turnstile import Turnstile
 

@@ -10,8 +10,9 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Final
 
-from ..adapters.base import Account, ConfigurationError, Json, Message, Provider, Question, Transport
+from ..adapters.base import Account, ConfigurationError, Json, Message, Question, Transport
 from ..adapters.prices import Price, PriceTable, UnknownPrice
+from ..adapters.provider import Provider
 from ..adapters.transport import HttpxTransport
 from . import registry
 from .budget import Budget

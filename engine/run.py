@@ -9,8 +9,6 @@ import traceback
 from collections import Counter
 from collections.abc import AsyncGenerator, Callable, Generator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
-from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
 from typing import Final
@@ -32,13 +30,14 @@ from .gold import check_gold
 from .journal import Journal, JournalStopped, Visitor
 from .ledger import Ledger
 from .limits.clock import loop_time
+from .live import Live
 from .lock import RunLock
 from .manifest import FORMAT, open_or_create
 from .parts import began, ended
 from .progress import Progress
 from .pulse import beating
 from .retries import Retries
-from .routes import Routes, check_ways, open_routes
+from .routes import check_ways, open_routes
 from .scheduler import Scheduler
 from .seeding import Seed
 from .spec import ModelSpec, Settings, Spec
@@ -52,24 +51,6 @@ FAILURES: Final[frozenset[Why]] = frozenset({"provider", "crash", "infrastructur
 
 LOCK_STEP: Final = 10_000
 """Dialogues of one model that are live at once when their calls travel in batches: as many as one batch holds."""
-
-
-@dataclass(slots=True)
-class Live:
-    """What an observer of a running run may look at, and the switch that ends it.
-
-    `crashes` are the benchmark's own errors by their message, `broken` says why the run cannot be trusted or gone on
-    with.
-    """
-
-    progress: Progress
-    budget: Budget
-    routes: Routes
-    closing: Closing
-    folder: Path
-    crashes: dict[str, str] = field(default_factory=dict[str, str])
-    broken: str = ""
-    began: datetime = field(default_factory=lambda: datetime.now(UTC))
 
 
 def identity(spec: Spec, experiment: Experiment) -> dict[str, Json]:

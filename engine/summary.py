@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Literal
+from typing import Final, Literal
 
 import orjson
 
@@ -20,10 +20,8 @@ from ..adapters.base import Json
 from ..adapters.redaction import public_url
 from .errors import Why
 from .files import replace_file
-
-if TYPE_CHECKING:
-    from .progress import ModelProgress
-    from .run import Live
+from .live import Live
+from .progress import ModelProgress
 
 State = Literal["complete", "incomplete", "budget", "interrupted", "failed", "unusable"]
 EXIT_CODES: Final[Mapping[State, int]] = {

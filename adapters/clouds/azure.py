@@ -13,9 +13,10 @@ from urllib.parse import quote
 
 from msgspec import structs
 
-from ..base import Account, LimitHint, Provider, Question, Reply, Secret, WireFormat, WireReply, WireRequest
+from ..base import Account, LimitHint, Question, Reply, Secret, WireFormat, WireReply, WireRequest
 from ..openai_chat import OpenAIChat
 from ..openai_responses import OpenAIResponses
+from ..provider import Provider
 
 DATED: Final = "2024-10-21"
 """The last dated version of general availability; the option `api_version` names another."""

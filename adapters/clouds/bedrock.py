@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Final, Protocol
 
-from ..base import Account, ConfigurationError, Provider, Secret, TransportFault, WireRequest, first_set
+from ..base import Account, ConfigurationError, Secret, TransportFault, WireRequest
+from ..provider import Provider, first_set
 from .messages import CloudMessages
 
 SERVICE: Final = "bedrock"

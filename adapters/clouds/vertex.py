@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Final, Protocol
 
-from ..base import Account, ConfigurationError, Provider, Secret, TransportFault, WireRequest, first_set
+from ..base import Account, ConfigurationError, Secret, TransportFault, WireRequest
 from ..headers import bearer
+from ..provider import Provider, first_set
 from .messages import CloudMessages
 
 _SCOPE: Final = "https://www.googleapis.com/auth/cloud-platform"

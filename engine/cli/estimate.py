@@ -13,8 +13,9 @@ from typing import Final
 
 import msgspec
 
-from ...adapters.base import Json, Message, Provider, Question, Usage
+from ...adapters.base import Json, Message, Question, Usage
 from ...adapters.prices import Price, PriceTable
+from ...adapters.provider import Provider
 from ..choices import resolved_auxiliary
 from ..rehearsal import NoDatabase, rehearse
 from ..route import most

@@ -18,8 +18,9 @@ from .. import registry
 from ..benchmark import Benchmark
 from ..errors import Unfinished
 from ..journal import canonical
+from ..live import Live
 from ..manifest import text_digest
-from ..run import Live, execute, identity
+from ..run import execute, identity
 from ..spec import Spec
 from ..summary import Summary
 from ..until import Until

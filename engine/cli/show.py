@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final, TextIO
 
+from ..live import Live
 from ..progress import ModelProgress
 from ..route import Route
-from ..run import Live
 from ..summary import ModelSummary, Summary
 from .words import clock, local, money
 

@@ -11,10 +11,11 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from turntide.adapters.base import ConfigurationError, Json, Message, Provider, Question
+from turntide.adapters.base import ConfigurationError, Json, Message, Question
 from turntide.adapters.capabilities import SHIPPED, capability, notice, preset, presets, resolve, split
 from turntide.adapters.description import describe
 from turntide.adapters.prices import PriceTable, UnknownPrice
+from turntide.adapters.provider import Provider
 
 PROVIDERS: dict[str, Any] = {entry.name: entry.load() for entry in entry_points(group="turntide.adapters")}
 CHOICES = [model for entry in presets() for model in entry.models]

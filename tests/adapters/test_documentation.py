@@ -5,8 +5,8 @@ from __future__ import annotations
 from importlib.metadata import entry_points
 from pathlib import Path
 
-from turntide.adapters.base import Provider
 from turntide.adapters.capabilities import Capability, presets
+from turntide.adapters.provider import Provider
 
 TEXT = (Path(__file__).parents[2] / "docs" / "models.md").read_text()
 OPTIONS = """max_tokens temperature seed json_schema reasoning_effort thinking thinking_budget system_role

@@ -7,10 +7,11 @@ from importlib.metadata import entry_points
 
 import pytest
 from turntide.adapters import capabilities, prices, providers
-from turntide.adapters.base import ConfigurationError, Message, Provider, Question
+from turntide.adapters.base import ConfigurationError, Message, Question
 from turntide.adapters.clouds.azure import azure
 from turntide.adapters.clouds.bedrock import bedrock
 from turntide.adapters.clouds.vertex import vertex
+from turntide.adapters.provider import Provider
 
 HOSTS = {name: host for name, host in vars(providers).items() if isinstance(host, Provider)}
 CLOUDS = {host.name: host for host in (azure, bedrock, vertex)}

@@ -11,8 +11,9 @@ from turntide.adapters.base import ConfigurationError, Message
 from turntide.adapters.simulated import Config, serve
 from turntide.engine.choices import resolved_auxiliary
 from turntide.engine.journal import scan
+from turntide.engine.live import Live
 from turntide.engine.manifest import Manifest, ManifestMismatch
-from turntide.engine.run import Live, execute
+from turntide.engine.run import execute
 from turntide.engine.spec import ModelSpec, Spec
 from turntide.engine.unit import Context, Unit
 

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 from turntide.adapters.simulated import Config, serve
 from turntide.engine.journal import scan
-from turntide.engine.run import Live, execute
+from turntide.engine.live import Live
+from turntide.engine.run import execute
 from turntide.engine.unit import Reference
 
 from ..support.toy import Toy, run_toy, toy_spec

@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from turntide.adapters.base import Account, Json, Provider, Secret, WireRequest
+from turntide.adapters.base import Account, Json, Secret, WireRequest
 from turntide.adapters.prices import PriceTable
+from turntide.adapters.provider import Provider
 from turntide.adapters.simulated import Config, SimulatedServer, serve
 from turntide.adapters.simulated.config import configured
 from turntide.adapters.transport import HttpxTransport

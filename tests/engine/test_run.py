@@ -21,9 +21,10 @@ from turntide.adapters.base import ConfigurationError
 from turntide.adapters.simulated import Config, SimulatedServer, serve
 from turntide.engine.errors import Unfinished
 from turntide.engine.journal import scan
+from turntide.engine.live import Live
 from turntide.engine.lock import FolderInUse
 from turntide.engine.manifest import ManifestMismatch
-from turntide.engine.run import Live, execute
+from turntide.engine.run import execute
 from turntide.engine.spec import Settings
 
 from ..support.toy import TURNS, Toy, run_toy, toy_spec

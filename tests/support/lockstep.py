@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from turntide.adapters.base import Message
-from turntide.engine.run import Live, execute
+from turntide.engine.live import Live
+from turntide.engine.run import execute
 from turntide.engine.spec import ModelSpec, Settings, Spec
 from turntide.engine.summary import Summary
 from turntide.engine.unit import Context, Lane, Reference, Unit

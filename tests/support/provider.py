@@ -18,7 +18,6 @@ from turntide.adapters.base import (
     Fault,
     LimitHint,
     Message,
-    Provider,
     Question,
     Reply,
     Secret,
@@ -27,6 +26,7 @@ from turntide.adapters.base import (
     WireReply,
     WireRequest,
 )
+from turntide.adapters.provider import Provider
 from turntide.engine.budget import Budget
 from turntide.engine.calls import Calls
 from turntide.engine.closing import Closing

@@ -20,7 +20,6 @@ from turntide.adapters.base import (
     Fatal,
     Fault,
     Message,
-    Provider,
     Question,
     TransportFault,
     WireReply,
@@ -29,6 +28,7 @@ from turntide.adapters.clouds import vertex as vertex_module
 from turntide.adapters.clouds.azure import azure
 from turntide.adapters.clouds.bedrock import bedrock
 from turntide.adapters.clouds.vertex import CurrentToken, GoogleToken, vertex
+from turntide.adapters.provider import Provider
 from turntide.adapters.redaction import redact
 from turntide.adapters.transport import HttpxTransport
 

@@ -22,7 +22,7 @@ from turntide.adapters.simulated import SimulatedServer, serve
 from turntide.adapters.simulated.config import Config, configured
 from turntide.engine.errors import Unfinished
 from turntide.engine.journal import scan
-from turntide.engine.run import Live
+from turntide.engine.live import Live
 from turntide.engine.summary import Summary
 from turntide.results.operations import Operations
 from turntide.results.reading import open_run

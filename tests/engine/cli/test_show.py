@@ -14,9 +14,9 @@ from turntide.engine.cli.show import Pace, line, panel, summary_text
 from turntide.engine.cli.words import clock, money
 from turntide.engine.closing import Closing
 from turntide.engine.limits.account import Limits
+from turntide.engine.live import Live
 from turntide.engine.progress import Progress
 from turntide.engine.routes import Routes
-from turntide.engine.run import Live
 from turntide.engine.summary import ModelSummary, Summary
 
 from ...support.provider import ScriptedProvider, bench, fault, good, writing

@@ -1,0 +1,30 @@
+"""A run as those see it who watch it: its counts, and the switch that ends it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+
+from .budget import Budget
+from .closing import Closing
+from .progress import Progress
+from .routes import Routes
+
+
+@dataclass(slots=True)
+class Live:
+    """What an observer of a running run may look at, and the switch that ends it.
+
+    `crashes` are the benchmark's own errors by their message, `broken` says why the run cannot be trusted or gone on
+    with.
+    """
+
+    progress: Progress
+    budget: Budget
+    routes: Routes
+    closing: Closing
+    folder: Path
+    crashes: dict[str, str] = field(default_factory=dict[str, str])
+    broken: str = ""
+    began: datetime = field(default_factory=lambda: datetime.now(UTC))
