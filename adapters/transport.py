@@ -1,8 +1,8 @@
-"""The transport: httpx's objects over pyreqwest's connections. The only module that imports httpx.
+"""The transport: httpx's requests over pyreqwest's connections. The only module that imports httpx.
 
 httpx's own pool collapses above some fifty connections, so that its client is not used: each request is built as an
-`httpx.Request` and handed straight to pyreqwest's httpx transport. `docs/transport.md` records how it was chosen,
-and what each fault looks like; the table itself is a test.
+`httpx.Request` and goes out through a client of pyreqwest. `docs/transport.md` records how it was chosen, and what each
+fault looks like; the table itself is a test.
 """
 
 from __future__ import annotations
@@ -21,10 +21,8 @@ sys.modules.setdefault("httpx._main", None)  # pyright: ignore[reportArgumentTyp
 
 import httpx
 from pyreqwest.client import Client, ClientBuilder
-from pyreqwest.compatibility.httpx import HttpxTransport as PyreqwestTransport
 from pyreqwest.exceptions import DetailedPyreqwestError, PyreqwestError
 from pyreqwest.http import HeaderMap
-from pyreqwest.response import Response
 
 from .base import Account, TransportFault, WireReply, WireRequest
 
@@ -48,7 +46,7 @@ class HttpxTransport:
 
     def __init__(self, *, connect_timeout: float = 10.0) -> None:
         self._connect_timeout = connect_timeout
-        self._wire = PyreqwestTransport(_client(connect_timeout))
+        self._client = _client(connect_timeout)
 
     async def send(
         self, account: Account, request: WireRequest, headers: tuple[tuple[str, str], ...], deadline: float
@@ -67,7 +65,7 @@ class HttpxTransport:
 
     async def aclose(self) -> None:
         """Close every connection; calls in flight end with a fault."""
-        await self._wire.aclose()
+        await self._client.close()
 
     async def _exchange(
         self, account: Account, request: WireRequest, headers: tuple[tuple[str, str], ...], deadline: float
@@ -78,20 +76,18 @@ class HttpxTransport:
             # As a stream: of content httpx would work out headers that hyper writes anyway.
             stream=httpx.ByteStream(request.body),
             headers=httpx.Headers([*request.headers, *account.headers, *headers], encoding="ascii"),
-            # pyreqwest adds up httpx's time-outs into one total, and reads 0 as "none".
-            extensions={"timeout": {"read": max(deadline, 0.001)}},
         )
         outgoing.headers.encoding = "ascii"  # or httpx would try what they are in
-        outgoing.read()
-        incoming = await self._wire.handle_async_request(outgoing)
-        assert isinstance(incoming.stream, httpx.AsyncByteStream)
-        try:
-            # Not aread(): what comes is decoded already, and httpx would look at each piece four times.
-            whole: Response = incoming.extensions["pyreqwest_response"]
-            body = bytes(await whole.bytes())
-        finally:
-            await incoming.stream.aclose()
-        return WireReply(status=incoming.status_code, headers=_joined(whole.headers), body=body)
+        ready = (
+            self._client.request(outgoing.method, str(outgoing.url))
+            .headers(outgoing.headers.multi_items())
+            .body_bytes(outgoing.read())
+            # pyreqwest reads 0 as "none".
+            .timeout(timedelta(seconds=max(deadline, 0.001)))
+        )
+        async with ready.build_streamed() as incoming:
+            body = bytes(await incoming.bytes())
+        return WireReply(status=incoming.status, headers=_joined(incoming.headers), body=body)
 
     def _fault(self, error: Exception, deadline: float) -> TransportFault:
         """Tell the kind and the phase of a failed exchange."""
@@ -112,9 +108,20 @@ class HttpxTransport:
 def _joined(headers: HeaderMap) -> dict[str, str]:
     """Return headers by name in lower case; those that come several times are one list (RFC 9110, §5.3)."""
     joined: dict[str, str] = {}
-    for name, value in headers.items():
-        joined[name] = f"{joined[name]}, {value}" if name in joined else value
+    try:
+        for name, value in headers.items():
+            joined[name] = f"{joined[name]}, {value}" if name in joined else value
+    except ValueError:
+        return {name: ", ".join(values) for name in headers if (values := _read(headers, name))}
     return joined
+
+
+def _read(headers: HeaderMap, name: str) -> list[str]:
+    """Return the values of one header; none where they hold more than ASCII, which pyreqwest cannot read."""
+    try:
+        return list(headers.getall(name))
+    except ValueError:
+        return []
 
 
 def _client(connect_timeout: float) -> Client:

@@ -30,6 +30,14 @@ async def test_a_reply_comes_back_whole_with_lower_case_headers(serve: Serve, po
     assert reply.headers["x-a"] == "1, 2"
 
 
+async def test_a_header_that_is_not_ascii_costs_no_reply(serve: Serve, post: Post) -> None:
+    head = "HTTP/1.1 200 OK\r\nX-Organization: Müller\r\nX-A: 1\r\nX-A: 2\r\nContent-Length: 2\r\n\r\n"
+    reply = await post((await serve(("read", head.encode("latin-1") + b"ok"))).url)
+    assert (reply.status, reply.body) == (200, b"ok")
+    assert reply.headers["x-a"] == "1, 2"
+    assert "x-organization" not in reply.headers
+
+
 async def test_the_request_carries_the_body_and_all_three_sets_of_headers(serve: Serve, post: Post) -> None:
     server = await serve(("read", ANSWER))
     await post(server.url)
