@@ -1,4 +1,4 @@
-"""The same dialogue led in three ways: through the engine, and through two loops that people would write instead.
+"""The same dialogue led in four ways: through the engine, and through three loops that people would write instead.
 
 A loop is opened with the server's base URL, the calls in flight and a folder, and yields `talk(name, turns)`, which
 leads one dialogue: so many questions, one after another. Prompts are as long as EnterpriseMem-Bench's, some 6 KB;
@@ -17,7 +17,8 @@ import httpx
 import orjson
 from pyreqwest.client import ClientBuilder
 from pyreqwest.compatibility.httpx import HttpxTransport as PyreqwestTransport
-from turntide.adapters.base import Message
+from turntide.adapters.base import Account, Message, Secret, WireRequest
+from turntide.adapters.transport import HttpxTransport
 from turntide.engine.spec import Settings
 
 from .engine import MODEL, context, opened
@@ -69,6 +70,24 @@ async def bare_loop(url: str, flight: int, folder: Path) -> AsyncGenerator[Talk]
                 finally:
                     await response.aclose()
                 file.write(record(name, turn, raw))
+
+        yield talk
+    await wire.aclose()
+
+
+@asynccontextmanager
+async def transport_loop(url: str, flight: int, folder: Path) -> AsyncGenerator[Talk]:
+    """The engine's own transport, which spares itself most of httpx, and nothing else of the engine."""
+    wire = HttpxTransport()
+    account = Account(provider="bench", base_url=url, key=Secret("k"))
+    headers = (("authorization", "Bearer k"),)
+    with (folder / "answers.jsonl").open("ab", buffering=0) as file:
+
+        async def talk(name: str, turns: int) -> None:
+            for turn in range(turns):
+                request = WireRequest("/chat/completions", body(name, turn))
+                reply = await wire.send(account, request, headers, DEADLINE)
+                file.write(record(name, turn, reply.body))
 
         yield talk
     await wire.aclose()
