@@ -51,6 +51,19 @@ def steps(what: str, items: Sequence[T], told: Told) -> Iterator[T]:
         yield item
 
 
+class _Clock:
+    """A progress handler that ends a statement after `limit` seconds, and knows that it did."""
+
+    def __init__(self, limit: float) -> None:
+        self.late = False
+        self._deadline = time.monotonic() + limit
+
+    def has_expired(self) -> bool:
+        """Tell whether the statement has to end."""
+        self.late = time.monotonic() > self._deadline
+        return self.late
+
+
 class GoldRunner:
     """Read-only connections to the source databases, and the results of all that ran on them. Use as a context."""
 
@@ -71,9 +84,15 @@ class GoldRunner:
     def rows(self, database: str, sql: str) -> list[Row]:
         """Run `sql` and return its rows; sqlite3.Error when it fails or runs into a limit."""
         connection = self._connections[database]
-        deadline = time.monotonic() + self._limit
-        connection.set_progress_handler(lambda: time.monotonic() > deadline, 100_000)
-        rows = connection.execute(sql).fetchmany(LIMIT_ROWS + 1)
+        clock = _Clock(self._limit)
+        connection.set_progress_handler(clock.has_expired, 100_000)
+        try:
+            rows = connection.execute(sql).fetchmany(LIMIT_ROWS + 1)
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode == sqlite3.SQLITE_INTERRUPT and not clock.late:
+                # Ctrl-C came while the handler ran: sqlite3 swallows whatever is raised there, and stops the statement.
+                raise KeyboardInterrupt from None
+            raise
         if len(rows) > LIMIT_ROWS:
             raise sqlite3.DataError(f"more than {LIMIT_ROWS:,} rows")
         return rows

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import sqlite3
+import threading
 from contextlib import closing
 from pathlib import Path
 
@@ -24,3 +27,12 @@ def test_a_query_without_end_is_an_error(
     monkeypatch.setattr(gold, "LIMIT_ROWS", 1_000)
     with GoldRunner({"any": tmp_path / "any.sqlite"}, limit=seconds) as runner:
         assert runner.result("any", sql).error == error
+
+
+def test_ctrl_c_in_the_middle_of_a_query_is_no_outcome_of_it(tmp_path: Path) -> None:
+    with closing(sqlite3.connect(tmp_path / "any.sqlite")) as connection:
+        connection.execute("CREATE TABLE t (a)")
+    ctrl_c = threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT))
+    ctrl_c.start()
+    with GoldRunner({"any": tmp_path / "any.sqlite"}, limit=60) as runner, pytest.raises(KeyboardInterrupt):
+        runner.result("any", f"{ENDLESS} WHERE x < 0")
