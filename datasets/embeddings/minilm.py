@@ -143,7 +143,10 @@ class _Worker:
         # One thread each: the model is small, and the processors belong to the dialogues.
         quiet = {"OMP_NUM_THREADS": "1", "RAYON_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false"}
         command = (sys.executable, "-P", "-m", f"{__package__}.worker", *self._arguments)
-        return await asyncio.create_subprocess_exec(*command, stdin=PIPE, stdout=PIPE, env={**os.environ, **quiet})
+        # A session of its own: Ctrl-C is for the run, which wants to finish what it has begun.
+        return await asyncio.create_subprocess_exec(
+            *command, stdin=PIPE, stdout=PIPE, env={**os.environ, **quiet}, start_new_session=True
+        )
 
     async def _kill(self) -> None:
         if self._process is not None:

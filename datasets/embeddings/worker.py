@@ -7,6 +7,7 @@ float32 (n, 384) out (status 1: a message instead). It ends when its input does,
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from collections.abc import Sequence
 from contextlib import closing
@@ -93,6 +94,7 @@ def serve(service: Service, requests: BinaryIO, replies: BinaryIO) -> None:
 
 def main(arguments: Sequence[str]) -> None:
     """Serve on the standard streams; anything that prints goes to stderr instead of into the replies."""
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # a reply that nobody waits for any more ends it without a word
     folder, cache = Path(arguments[0]), Path(arguments[1]) if len(arguments) > 1 else None
     replies = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)

@@ -8,8 +8,10 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from types import FrameType
 from typing import TYPE_CHECKING, Final
 
 from ...adapters.base import ConfigurationError
@@ -57,9 +59,12 @@ def run(args: argparse.Namespace) -> int:
         command = _command(folder, args.limit)
         environ = {**os.environ, SIMULATED_URL: server.base_url}
         _say(f"simulated provider at {server.base_url}; the sweep is: {_shown(command)}")
+        code = None
         if not args.no_kill:
-            _run_and_kill(command, environ, server, _calls(folder, args.limit) // 3)
-        code = subprocess.run(command, env=environ, check=False, stdout=subprocess.DEVNULL).returncode
+            code = _run_and_kill(command, environ, server, _calls(folder, args.limit) // 3)
+        if code is None:
+            with _started(command, environ) as sweep:
+                code = _ended(sweep)
         requests, repeats = _count(server, "requests"), _count(server, "repeats")
     _say(f"{time.monotonic() - began:.0f} s; the provider saw {requests:,} requests, {repeats:,} of them repeats")
     if code == 0:
@@ -69,16 +74,45 @@ def run(args: argparse.Namespace) -> int:
     return code
 
 
-def _run_and_kill(command: list[str], environ: dict[str, str], server: SimulatedServer, after: int) -> None:
-    """Run the sweep until the provider has seen `after` more requests, then kill it with SIGKILL."""
+def _run_and_kill(command: list[str], environ: dict[str, str], server: SimulatedServer, after: int) -> int | None:
+    """Run the sweep until the provider has seen `after` more requests, then kill it with SIGKILL.
+
+    Returns its exit code when it ended before.
+    """
     target = _count(server, "requests") + after
-    with subprocess.Popen(command, env=environ, stdout=subprocess.DEVNULL) as sweep:
+    with _started(command, environ) as sweep:
         while sweep.poll() is None and _count(server, "requests") < target:
             time.sleep(0.2)
         if sweep.poll() is not None:
-            return
+            return _ended(sweep)
         sweep.send_signal(signal.SIGKILL)
     _say(f"killed the sweep (SIGKILL) after {target:,} calls; the same command goes on from there")
+    return None
+
+
+@contextmanager
+def _started(command: list[str], environ: dict[str, str]) -> Generator[subprocess.Popen[str]]:
+    """Start the sweep, to which every Ctrl-C is handed on while it runs: it knows how to end."""
+    # In a session of its own it hears of each Ctrl-C once, whether it came from the terminal or to us alone.
+    with subprocess.Popen(command, env=environ, stdout=subprocess.PIPE, text=True, start_new_session=True) as sweep:
+
+        def hand_on(number: int, _: FrameType | None) -> None:
+            sweep.send_signal(number)
+
+        before = {number: signal.signal(number, hand_on) for number in (signal.SIGINT, signal.SIGTERM)}
+        try:
+            yield sweep
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+
+def _ended(sweep: subprocess.Popen[str]) -> int:
+    """Wait for the sweep and return its exit code; where it is not done, print what it says of that."""
+    said, _ = sweep.communicate()
+    if sweep.returncode:
+        print(said, end="", flush=True)
+    return sweep.returncode
 
 
 def _command(folder: Path, limit: int | None) -> list[str]:

@@ -23,6 +23,7 @@ from turntide.datasets.embeddings.vector_cache import VectorCache
 from turntide.engine.errors import Unfinished
 
 from ...conftest import missing
+from ...support.processes import becomes_true, is_alive
 
 PARENT = """
 import asyncio, sys
@@ -114,6 +115,19 @@ def test_the_worker_ends_with_its_parent(tmp_path: Path) -> None:
     poll.register(watch)
     assert poll.poll(10_000)
     os.close(watch)
+
+
+def test_a_terminals_ctrl_c_reaches_the_parent_and_not_the_worker(tmp_path: Path) -> None:
+    cached(tmp_path / "v.sqlite", {"known": unit(1)})
+    command = (sys.executable, "-c", PARENT, str(tmp_path / "v.sqlite"))
+    with subprocess.Popen(command, stdout=-1, stderr=-1, text=True, start_new_session=True) as parent:
+        assert parent.stdout is not None
+        worker = int(parent.stdout.readline())
+        assert os.getsid(worker) != os.getsid(parent.pid)
+        os.killpg(parent.pid, signal.SIGINT)
+        _, errors = parent.communicate(timeout=10)
+    assert becomes_true(lambda: not is_alive(worker))
+    assert "embeddings/worker.py" not in errors
 
 
 def test_a_broken_cache_is_no_cache_and_a_broken_vector_is_computed_again(tmp_path: Path) -> None:
