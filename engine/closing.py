@@ -30,12 +30,14 @@ class Closing:
         return Unfinished(self.reason.why, self.reason.message) if self.reason else None
 
     async def during(self, work: Coroutine[None, None, None]) -> None:
-        """Do `work`, or leave it as soon as the run is ending."""
+        """Do `work`, or leave it as soon as the run is ending; work that cannot go on now ends it."""
         task, ending = asyncio.ensure_future(work), asyncio.ensure_future(self._begun.wait())
         try:
             await asyncio.wait({task, ending}, return_when=asyncio.FIRST_COMPLETED)
             if task.done():
                 task.result()
+        except Unfinished as stop:
+            self.begin(stop)
         finally:
             task.cancel()
             ending.cancel()

@@ -22,7 +22,7 @@ class ModelProgress:
     """One model's counts. `planned`, `done` and `running` are units; the rest are calls.
 
     `batched` are in open batches; `slowest` is the longest that an answer took on the wire, in seconds; `ended` is when
-    the model's last lane ended.
+    the model's last lane ended; `last_failure` is a provider's, `last_stop` one of a part of our own.
     """
 
     planned: int = 0
@@ -41,6 +41,7 @@ class ModelProgress:
     retries: Counter[str] = field(default_factory=Counter[str])
     returned: Counter[str] = field(default_factory=Counter[str])
     last_failure: str = ""
+    last_stop: str = ""
     ended: datetime | None = None
 
     def departs(self) -> None:

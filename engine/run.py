@@ -258,6 +258,8 @@ class Dialogues:
             self._live.closing.begin(stop)
         if stop.why not in FAILURES:
             return
+        if stop.why == "infrastructure":
+            self._live.progress.of(unit.model).last_stop = stop.message
         self._failed[unit.model] += 1
         if self._max_errors and self._failed[unit.model] >= self._max_errors:
             why = f"{self._max_errors:,} dialogues failed (--max-errors); the last one: {stop.message}"

@@ -190,6 +190,8 @@ def _reason(live: Live, label: str, counts: ModelProgress) -> str:
         return route.stopped.message
     if live.closing.reason:
         return live.closing.reason.message
+    if counts.last_stop:
+        return f"{label}: {counts.unfinished:,} dialogues unfinished; the last one stopped because {counts.last_stop}"
     if counts.last_failure:
         where = f"{counts.last_failure} (at {public_url(route.account.base_url)})"
         return f"{label}: {counts.unfinished:,} dialogues unfinished; the last failure was: {where}"

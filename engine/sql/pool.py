@@ -25,6 +25,9 @@ from .verdict import died, timed_out
 GRACE = 0.25
 """Seconds beyond the deadline that a worker has to stop a statement by itself before it is killed."""
 
+SERVERS = 3
+"""Fork servers that are started in place of lost ones: more losses than that are no accident of one process."""
+
 REMEMBERED = 4_096
 """Outcomes that are kept to be shared, of about 1 KB each."""
 
@@ -80,7 +83,7 @@ class SqlPool:
         self._workers: list[Worker] = []
         self._slots: list[asyncio.Task[None]] = []
         self._failure: SqlPoolError | None = SqlPoolError("the SQL pool is not open")
-        self._busy = self._executed = self._killed = self._lost = 0
+        self._busy = self._executed = self._killed = self._lost = self._servers_lost = 0
 
     async def __aenter__(self) -> Self:
         self._server = ForkServer(self.limits, lost=self._lose_server)
@@ -144,7 +147,9 @@ class SqlPool:
                 await self._replace(slot)
             self._busy += 1
             try:
-                job.settle(await self._run(self._workers[slot], job))
+                while (execution := await self._run(self._workers[slot], job)) is None:
+                    await self._replace(slot)
+                job.settle(execution)
             except (ConfigurationError, SqlPoolError) as error:
                 job.settle(error)
             finally:
@@ -153,9 +158,18 @@ class SqlPool:
                 await self._replace(slot)
 
     async def _replace(self, slot: int) -> None:
-        self._workers[slot] = await Worker.start(self._server)
+        while True:
+            server = self._server
+            try:
+                self._workers[slot] = await Worker.start(server)
+            except SqlPoolError:
+                if server is self._server:
+                    raise
+            else:
+                return
 
-    async def _run(self, worker: Worker, job: _Job) -> Execution:
+    async def _run(self, worker: Worker, job: _Job) -> Execution | None:
+        """Return what the job's statement came to, or None when the worker was lost together with its fork server."""
         self._executed += 1
         start = time.perf_counter()
         request = {"uri": _uri(job.database), "sql": job.sql, "deadline": job.deadline}
@@ -166,8 +180,11 @@ class SqlPool:
             self._killed += 1
             outcome = timed_out(job.deadline)
         except WorkerDied:
+            fate = "" if worker.server is not self._server else await worker.fate()
+            if worker.server is not self._server:  # no doing of the statement's, which is executed again
+                return None
             self._lost += 1
-            outcome = died(await worker.fate())
+            outcome = died(fate)
         else:
             return self._read(worker, job, reply)
         return Execution(outcome=outcome, seconds=time.perf_counter() - start, worker=worker.pid, doubtful=True)
@@ -190,9 +207,15 @@ class SqlPool:
             self._fail(error if isinstance(error, SqlPoolError) else SqlPoolError(f"the SQL pool failed: {error!r}"))
 
     def _lose_server(self) -> None:
-        self._fail(SqlPoolError("the fork server of the SQL workers is gone"))
+        """Start another fork server: workers are replaced, and what they were busy with is executed again."""
+        self._servers_lost += 1
         for worker in self._workers:
             worker.close()
+        if self._servers_lost > SERVERS:
+            self._fail(SqlPoolError(f"the fork server of the SQL workers was lost {self._servers_lost} times"))
+            return
+        self._server.close()
+        self._server = ForkServer(self.limits, lost=self._lose_server)
 
     def _fail(self, failure: SqlPoolError) -> None:
         """Refuse what comes and fail what waits: nobody is left hanging."""

@@ -33,7 +33,7 @@ class WorkerDied(Exception):
 class ForkServer:
     """The process that all workers are forked from; see `forkserver`. Create it inside a running loop.
 
-    `lost` is called when it is gone without having been closed, and with it the power to kill and replace workers.
+    `lost` is called when it is gone without having been closed, and with it the power to kill and replace its workers.
     """
 
     def __init__(self, limits: SqlLimits, *, lost: Callable[[], None]) -> None:
@@ -97,7 +97,7 @@ class Worker:
     def __init__(self, server: ForkServer) -> None:
         self.pid = 0
         self.alive = True
-        self._server = server
+        self.server = server
         self._frames = Frames(received=self._receive, lost=self._lose)
         self._answer: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
         self._ended: asyncio.Future[int] | None = None
@@ -140,7 +140,7 @@ class Worker:
 
     def kill(self) -> None:
         """End the process at once; whatever it was asked is never answered."""
-        self._server.kill(self.pid)
+        self.server.kill(self.pid)
         self.close()
 
     def close(self) -> None:

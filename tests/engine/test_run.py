@@ -19,6 +19,7 @@ from typing import Any
 import pytest
 from turntide.adapters.base import ConfigurationError
 from turntide.adapters.simulated import Config, SimulatedServer, serve
+from turntide.engine import run as run_module
 from turntide.engine.errors import Unfinished
 from turntide.engine.journal import scan
 from turntide.engine.live import Live
@@ -26,6 +27,8 @@ from turntide.engine.lock import FolderInUse
 from turntide.engine.manifest import ManifestMismatch
 from turntide.engine.run import execute
 from turntide.engine.spec import Settings
+from turntide.engine.sql.pool import SqlPool
+from turntide.engine.sql.processes import SqlPoolError
 
 from ..support.toy import TURNS, Toy, run_toy, toy_spec
 
@@ -185,6 +188,38 @@ async def test_a_bug_of_the_benchmark_ends_its_dialogue_and_not_the_run(tmp_path
         assert summary.done == 29
         assert "ZeroDivisionError" in summary.reasons[0]
         assert (await run_toy(tmp_path / "run", base_url)).exit_code == 0
+
+
+async def test_a_run_without_sql_workers_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def refuse(*_: object, **__: object) -> None:
+        raise SqlPoolError("no worker can be had")
+
+    async with serve(Config()) as base_url:
+        with monkeypatch.context() as patched:
+            patched.setattr(SqlPool, "execute", refuse)
+            patched.setattr(run_module, "check_gold", _checked)
+            summary = await run_toy(tmp_path / "run", base_url)
+        assert summary.exit_code == 3
+        assert "the SQL workers failed: no worker can be had" in summary.reasons[0]
+        assert "no worker can be had" in (tmp_path / "run" / "summary.json").read_text()
+
+
+async def _checked(*_: object) -> None:
+    """Find nothing wrong with gold."""
+
+
+async def test_gold_that_cannot_be_run_now_leaves_the_run_for_later(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def refuse(*_: object, **__: object) -> None:
+        raise SqlPoolError("no worker can be had")
+
+    monkeypatch.setenv("TURNTIDE_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(SqlPool, "execute", refuse)
+    async with serve(Config()) as base_url:
+        summary = await run_toy(tmp_path / "run", base_url)
+    assert summary.exit_code == 3
+    assert summary.reasons == ("the SQL workers failed: no worker can be had",)
 
 
 async def test_an_unfinished_unit_blocks_its_lane_and_nothing_else(tmp_path: Path) -> None:

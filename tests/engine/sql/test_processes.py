@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 from turntide.engine.sql.outcome import Execution
-from turntide.engine.sql.pool import SqlPool
+from turntide.engine.sql.pool import SERVERS, SqlPool
 from turntide.engine.sql.processes import SqlPoolError
 
-from ...support.processes import becomes_true, descendants, is_alive
+from ...support.processes import becomes_true, children_of, descendants, is_alive
 from .conftest import ENDLESS, LIMITS, STUCK, eventually
 
 
@@ -35,17 +35,36 @@ async def test_a_closed_pool_leaves_no_process_thread_or_descriptor(database: Pa
         await pool.execute(database, "SELECT 1", deadline=1)
 
 
-async def test_a_lost_fork_server_fails_everybody_instead_of_hanging(database: Path) -> None:
-    before = descendants(os.getpid())
+BUSY = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c WHERE x < 2000000) SELECT count(*) FROM c"
+"""A statement of about half a second."""
+
+
+async def test_a_lost_fork_server_is_replaced_and_what_it_was_busy_with_is_executed_again(database: Path) -> None:
+    others = children_of({os.getpid()})[0]
     async with SqlPool(workers=1, limits=LIMITS) as pool:
         (worker,) = pool.statistics().workers
-        (server,) = descendants(os.getpid()) - before - {worker}
-        asked = [asyncio.create_task(pool.execute(database, f"{ENDLESS} -- {n}", deadline=60)) for n in range(3)]
+        (server,) = children_of({os.getpid()})[0] - others
+        asked = [asyncio.create_task(pool.execute(database, f"{BUSY} -- {n}", deadline=60)) for n in range(2)]
         await eventually(lambda: pool.statistics().busy == 1)
         os.kill(server, signal.SIGKILL)
+        results = await asyncio.gather(*asked)
+        assert [(result.outcome.excerpt, result.doubtful) for result in results] == [(((2_000_000,),), False)] * 2
+        assert pool.statistics().lost == 0
+        assert becomes_true(lambda: not is_alive(worker))
+    assert becomes_true(lambda: children_of({os.getpid()})[0] == others)
+
+
+async def test_a_fork_server_that_is_lost_again_and_again_fails_everybody_in_words(database: Path) -> None:
+    others = children_of({os.getpid()})[0]
+    async with SqlPool(workers=1, limits=LIMITS) as pool:
+        asked = [asyncio.create_task(pool.execute(database, f"{ENDLESS} -- {n}", deadline=60)) for n in range(3)]
+        for lost in range(SERVERS + 1):
+            await eventually(lambda lost=lost: pool.statistics().executed == lost + 1)
+            (server,) = children_of({os.getpid()})[0] - others
+            os.kill(server, signal.SIGKILL)
         results: list[Execution | BaseException] = await asyncio.gather(*asked, return_exceptions=True)
-        assert [type(result) for result in results] == [SqlPoolError] * 3
-    assert becomes_true(lambda: descendants(os.getpid()) == before and not is_alive(worker))
+        assert [str(result) for result in results] == ["the fork server of the SQL workers was lost 4 times"] * 3
+    assert becomes_true(lambda: children_of({os.getpid()})[0] == others)
 
 
 def test_workers_end_when_their_parent_is_killed_in_the_middle_of_a_query(
