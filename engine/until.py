@@ -42,4 +42,14 @@ class Until:
         """Begin `closing` when what is left is no more than `lead()` seconds: what calls on the wire need to land."""
         while (rest := self.left() - lead()) > 0:
             await sleep(min(rest, LOOK))
-        closing.begin(Unfinished("until", f"its time is over: it was to end by {self} (--until)"))
+        closing.begin(Unfinished("until", self._why()))
+
+    def _why(self) -> str:
+        """Return why nothing more is sent now: the moment may still be ahead."""
+        left = self._moment.timestamp() - self._wall()
+        if left <= 0:
+            return f"its time is over: it was to end by {self} (--until)"
+        return (
+            f"it is to end by {self} (--until), and the {left:.0f} s that were left might not have sufficed "
+            "for another answer or statement"
+        )
