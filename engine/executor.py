@@ -26,6 +26,8 @@ class SqlExecutor:
 
     def __init__(self, databases: Mapping[str, Path], *, timeout: float, workers: int | None = None) -> None:
         self._databases = databases
+        self.executing = 0
+        """Statements of models that are under way or wait for a worker."""
         self._timeout = timeout
         self._pool = SqlPool(workers=workers)
         self._gold = GoldCache(self._pool, cache_folder() / "gold")
@@ -49,8 +51,12 @@ class SqlExecutor:
 
     async def execute(self, database: str, sql: str) -> Outcome:
         """Run a model's SQL under the guards and the short limit."""
-        with _pool_failures():
-            return (await self._pool.execute(self._path(database), sql, deadline=self._timeout)).outcome
+        self.executing += 1
+        try:
+            with _pool_failures():
+                return (await self._pool.execute(self._path(database), sql, deadline=self._timeout)).outcome
+        finally:
+            self.executing -= 1
 
     async def reference(self, database: str, sql: str) -> Outcome:
         """Run gold SQL under the long limit, or return what it came to before."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -16,8 +17,8 @@ from .routes import Routes
 class Live:
     """What an observer of a running run may look at, and the switch that ends it.
 
-    `crashes` are the benchmark's own errors by their message, `broken` says why the run cannot be trusted or gone on
-    with.
+    `executing` counts the models' statements that are under way or wait for a worker; `crashes` are the benchmark's own
+    errors by their message; `broken` says why the run cannot be trusted or gone on with.
     """
 
     progress: Progress
@@ -25,6 +26,7 @@ class Live:
     routes: Routes
     closing: Closing
     folder: Path
+    executing: Callable[[], int] = lambda: 0
     crashes: dict[str, str] = field(default_factory=dict[str, str])
     broken: str = ""
     began: datetime = field(default_factory=lambda: datetime.now(UTC))

@@ -184,7 +184,7 @@ async def _open(
         door = Door(
             journal=journal, calls=calls, executor=executor, routes=routes.by_label, seed=spec.seed, closing=closing
         )
-        live = Live(progress, budget, routes, closing, folder)
+        live = Live(progress, budget, routes, closing, folder, lambda: executor.executing)
         _plan(spec, experiment, progress, journal)
         batching.start(routes.by_label, left)
         if until:

@@ -136,16 +136,23 @@ def _allow_files() -> None:
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
 
 
+def ending(live: Live) -> str:
+    """Return what a run that was told to end still waits for."""
+    flying = sum(counts.on_the_wire for counts in live.progress.models.values())
+    batched = sum(counts.batched for counts in live.progress.models.values())
+    executing = live.executing()
+    finish = f", {executing:,} SQL statements will finish" if executing else ""
+    stay = f", {batched:,} in open batches stay there" if batched else ""
+    return f"ending: {flying:,} calls on the wire will land first{finish}{stay}; once more to stop now"
+
+
 def _on_signals(live: Live) -> None:
     """Ctrl-C once: let calls in flight land and stop resumable. Twice: stop now; what came is on disk."""
     loop, main = asyncio.get_running_loop(), asyncio.current_task()
 
     def interrupt() -> None:
         if live.closing.reason is None:
-            flying = sum(counts.on_the_wire for counts in live.progress.models.values())
-            batched = sum(counts.batched for counts in live.progress.models.values())
-            stay = f", {batched:,} in open batches stay there" if batched else ""
-            print(f"ending: {flying} calls on the wire will land first{stay}; once more to stop now", file=sys.stderr)
+            print(ending(live), file=sys.stderr)
             live.closing.begin(Unfinished("draining", "interrupted; the same command goes on from here"))
         elif main:
             main.cancel()

@@ -101,6 +101,8 @@ def line(live: Live, pace: Pace) -> str:
         f"{sum(m.on_the_wire for m in models):,} in flight",
         f"{speed:,.0f} answers/s",
     ]
+    if executing := live.executing():
+        parts.insert(2, f"{executing:,} SQL statements")
     if batched := sum(m.batched for m in models):
         parts.insert(2, f"{batched:,} in batches")
     retries = sum((m.retries for m in models), Counter[str]())

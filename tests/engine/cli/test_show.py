@@ -10,6 +10,7 @@ from decimal import Decimal
 from pathlib import Path
 
 from turntide.engine.budget import Budget
+from turntide.engine.cli.launch import ending
 from turntide.engine.cli.show import Pace, line, panel, summary_text
 from turntide.engine.cli.words import clock, money
 from turntide.engine.closing import Closing
@@ -69,6 +70,19 @@ def test_the_time_left_is_unknown_until_something_ended(tmp_path: Path) -> None:
         return shown
 
     assert "time left unknown" in asyncio.run(main())
+
+
+def test_a_run_that_ends_or_goes_on_says_how_many_statements_it_waits_for(tmp_path: Path) -> None:
+    async def main() -> tuple[str, str]:
+        routes = Routes()
+        live = Live(Progress(), Budget(), routes, Closing(), tmp_path, lambda: 12)
+        said = ending(live), line(live, Pace(live))
+        await routes.aclose()
+        return said
+
+    ends, goes_on = asyncio.run(main())
+    assert ends == ("ending: 0 calls on the wire will land first, 12 SQL statements will finish; once more to stop now")
+    assert "0 in flight · 12 SQL statements" in goes_on
 
 
 def test_durations_and_money_are_written_for_people() -> None:
