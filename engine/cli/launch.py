@@ -48,8 +48,10 @@ def launch(
     _allow_files()
     try:
         summary = run_loop(_launch(spec, Until(until) if until else None))
-    except asyncio.CancelledError:
-        print("interrupted: what had come is on disk; the same command goes on from there", file=sys.stderr)
+    except (asyncio.CancelledError, KeyboardInterrupt):  # the latter while the run is still being opened
+        print(
+            "interrupted: what had come is on disk; next: the same command, which goes on from there", file=sys.stderr
+        )
         return 130
     said = say(summary) if say else json.dumps(summary.to_json()) if as_json else summary_text(summary)
     try:

@@ -68,6 +68,19 @@ def test_ctrl_c_twice_stops_now_without_a_traceback(tmp_path: Path) -> None:
     assert "Traceback" not in errors
 
 
+def test_ctrl_c_while_a_run_is_being_opened_says_so(tmp_path: Path) -> None:
+    process = subprocess.Popen([*TURNTIDE, *SLOW, "--out", "run"], cwd=tmp_path, stdout=-1, stderr=-1, text=True)
+    lock, deadline = tmp_path / "run" / "lock", time.monotonic() + 60
+    while not lock.exists() and time.monotonic() < deadline:
+        time.sleep(0.001)
+    process.send_signal(signal.SIGINT)
+    out, errors = process.communicate(timeout=30)
+    assert process.returncode == 130, errors
+    assert "interrupted: " in out + errors
+    assert "next: " in out + errors
+    assert "Traceback" not in errors
+
+
 def test_stdout_carries_only_the_summary_and_json_is_json(tmp_path: Path) -> None:
     words = ["run", "enterprisemem", "--model", "sim/echo", "--condition", "A", "--limit", "2", "--json"]
     ran = turntide(*words, folder=tmp_path)
