@@ -14,12 +14,13 @@ from typing import Any, Final, TypeAlias, cast
 import orjson
 
 from ..adapters.base import ConfigurationError, Json
+from .binding import begin_journal, require_journal
 from .errors import RunError
 from .files import replace_file
 from .journal.codec import canonical, loads
 
 NAME = "manifest.json"
-FORMAT: Final = 2
+FORMAT: Final = 3
 """Version of what a run folder holds; part of a run's identity."""
 
 _WIDTH = 60
@@ -30,7 +31,8 @@ _SHOWN = 20
 class Manifest:
     """`identity` decides every request (data, prompts, models, seeds); `settings` decide none (limits, budget).
 
-    `run` is the run's own name, drawn once: two runs of equal identity have different ones.
+    `run` is the run's own name, drawn once: two runs of equal identity have different ones. The file ends with the
+    SHA-256 of all this, so that one that was edited by hand is not taken for what was asked.
     """
 
     run: str
@@ -39,45 +41,58 @@ class Manifest:
 
     @classmethod
     def load(cls, folder: Path) -> Manifest:
-        """Read the manifest of `folder`; raises ConfigurationError when it has none, or one that cannot be read."""
+        """Read the manifest of `folder`.
+
+        Raises ConfigurationError when it has none, or one that cannot be read, has another format or was edited.
+        """
         path = folder / NAME
         try:
             content = cast("dict[str, Any]", loads(path.read_bytes()))
-            return cls(run=content["run"], identity={**content["identity"]}, settings={**content["settings"]})
+            manifest = cls(run=content["run"], identity={**content["identity"]}, settings={**content["settings"]})
         except FileNotFoundError:
             raise ConfigurationError(f"{folder} is not a run: it holds no {NAME}.") from None
         except (ValueError, TypeError, KeyError) as error:
             raise ConfigurationError(f"{path} cannot be read ({error!r}). Restore it from a copy.") from error
+        if (found := manifest.identity.get("format", FORMAT)) != FORMAT:
+            raise ConfigurationError(
+                f"{folder} has format {found!r}, and this turntide reads {FORMAT}: use the one that ran it."
+            )
+        if content.get("sha256") != text_digest(manifest._canonical()):
+            raise ConfigurationError(
+                f"{path} was changed after the run wrote it: its content does not match its own sha256. Restore it "
+                f"from a copy; to ask for something else, start a new run in another folder."
+            )
+        return manifest
 
     def save(self, folder: Path) -> None:
         """Write the manifest; a crash leaves all of the old one or all of the new one."""
-        content = orjson.loads(canonical({"run": self.run, "identity": self.identity, "settings": self.settings}))
+        text = self._canonical()
+        content = {**orjson.loads(text), "sha256": text_digest(text)}
         replace_file(folder / NAME, orjson.dumps(content, option=orjson.OPT_INDENT_2) + b"\n")
+
+    def _canonical(self) -> bytes:
+        return canonical({"run": self.run, "identity": self.identity, "settings": self.settings})
 
 
 def open_or_create(folder: Path, identity: Mapping[str, Json], settings: Mapping[str, Json]) -> Manifest:
     """Return the manifest of the run in `folder`, made now if the folder is new, with the latest settings.
 
-    The caller holds the folder's lock. Raises ManifestMismatch when the folder holds another run.
+    The caller holds the folder's lock. Raises ManifestMismatch when the folder holds another run, and RunError when
+    its journal is gone or another run's.
     """
     if not (folder / NAME).exists():
-        _refuse_orphans(folder)
         manifest = Manifest(run=secrets.token_hex(8), identity=dict(identity), settings=dict(settings))
+        begin_journal(folder, manifest.run)
         manifest.save(folder)
         return Manifest.load(folder)
     held = Manifest.load(folder)
     if found := tuple(differences(held.identity, dict(identity))):
         raise ManifestMismatch(folder, found)
+    require_journal(folder, held.run)
     latest = replace(held, settings=dict(settings))
     if canonical(latest.settings) != canonical(held.settings):
         latest.save(folder)
     return latest
-
-
-def _refuse_orphans(folder: Path) -> None:
-    journal = folder / "journal.jsonl"
-    if journal.exists() and journal.stat().st_size:
-        raise ConfigurationError(f"{folder} holds a journal without its {NAME}. Restore it, or choose another folder.")
 
 
 class _Absent(Enum):

@@ -17,6 +17,7 @@ import msgspec
 
 from ..adapters.base import ConfigurationError, Json
 from .batching import Batching, OpenBatches
+from .binding import JOURNAL
 from .budget import Budget
 from .calls import Calls
 from .choices import resolved, resolved_auxiliary
@@ -145,7 +146,7 @@ async def _open(
         progress = Progress()
         left = OpenBatches(manifest.run)
         visitors = [ledger.visit, left.visit, visit]
-        journal = Journal.open(folder / "journal.jsonl", visitors=visitors, linger=progress.linger)
+        journal = Journal.open(folder / JOURNAL, visitors=visitors, linger=progress.linger)
         stack.callback(journal.close)
         ledger.close()
         closing, purse = Closing(), Purse(budget)

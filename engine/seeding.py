@@ -10,7 +10,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from ..adapters.base import ConfigurationError
+from .binding import JOURNAL, require_journal
 from .journal import Key, scan
 from .journal.codec import decode
 from .journal.logfile import whole_lines
@@ -21,15 +21,14 @@ from .manifest import Manifest
 class Seed:
     """The answers of the run in `folder`, by place; only their offsets stay in memory.
 
-    Raises ConfigurationError when the folder holds no run, and JournalError when its journal is damaged.
+    Raises ConfigurationError when the folder holds no run, and RunError when its journal is gone, damaged or another's.
     """
 
     def __init__(self, folder: Path) -> None:
         self.run = Manifest.load(folder).run
         self.taken = 0
-        self._path = folder / "journal.jsonl"
-        if not self._path.exists():
-            raise ConfigurationError(f"{folder} holds no answers to take over: its journal is missing.")
+        self._path = folder / JOURNAL
+        require_journal(folder, self.run)
         lines = zip(whole_lines(self._path), scan(self._path), strict=False)
         self._offsets = {key_of(line): offset for (offset, _), line in lines if line["k"] == "answer"}
 

@@ -18,6 +18,7 @@ import orjson
 
 from ..adapters.base import Json
 from ..adapters.redaction import public_url
+from .binding import SUMMARY
 from .errors import Why
 from .files import replace_file
 from .live import Live
@@ -36,7 +37,7 @@ EXIT_CODES: Final[Mapping[State, int]] = {
 CLOSED: Final[Mapping[Why, State]] = {"budget": "budget", "draining": "interrupted"}
 """What a run is called that was ended early; for any other reason it is incomplete."""
 
-NAME: Final = "summary.json"
+NAME: Final = SUMMARY
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

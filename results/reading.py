@@ -11,11 +11,11 @@ from typing import Any
 import msgspec
 
 from ..adapters.base import ConfigurationError, Json
+from ..engine.binding import JOURNAL, require_journal
 from ..engine.journal import Fields, canonical, scan
-from ..engine.manifest import FORMAT, Difference, Manifest, differences
+from ..engine.manifest import Difference, Manifest, differences
 from ..engine.scorings import Scoring, merged, numbers, outdated
 
-JOURNAL = "journal.jsonl"
 _SHOWN = 5
 
 
@@ -56,7 +56,7 @@ class RunFolder:
         return msgspec.convert(self.identity["auxiliary"], list[ModelIdentity])
 
     def lines(self) -> Iterator[Fields]:
-        """Yield the journal's lines, in the order in which they were written; none when it is not there yet.
+        """Yield the journal's lines, in the order in which they were written.
 
         Those that a later scoring replaces are its own, at the end. Another process may be writing the journal: a line
         that is not whole yet is left alone. Raises DamagedJournal.
@@ -82,15 +82,13 @@ def simulated_mark(models: Sequence[ModelIdentity], answered: Container[str]) ->
 def open_run(folder: Path, scoring: int | None = None) -> RunFolder:
     """Return the run in `folder`, as scoring number `scoring` has it (0: the run's own; None: the newest).
 
-    Raises ConfigurationError when there is no run, RunError when there is no such scoring.
+    Raises ConfigurationError when there is no run, RunError when there is no such scoring, or when the journal is gone
+    or another run's.
     """
     if not folder.is_dir():
         raise ConfigurationError(f"there is no folder {folder}. `turntide run` says where it put its run.")
     manifest = Manifest.load(folder)
-    if (found := manifest.identity.get("format")) != FORMAT:
-        raise ConfigurationError(
-            f"{folder} has format {found!r}, and this turntide reads {FORMAT}: use the one that ran it."
-        )
+    require_journal(folder, manifest.run)
     number = max(numbers(folder), default=0) if scoring is None else scoring
     return RunFolder(folder, manifest, Scoring(folder, number) if number else None)
 

@@ -9,12 +9,13 @@ from dataclasses import dataclass, field
 from ..adapters.base import ConfigurationError
 from ..engine import registry
 from ..engine.benchmark import Benchmark
+from ..engine.binding import JOURNAL
 from ..engine.executor import SqlExecutor
 from ..engine.journal import canonical
 from ..engine.replay import Asked, Executed, Lines, Recorded, Transcript, replay
 from ..engine.spec import Spec, checked
 from ..engine.unit import Experiment
-from .reading import JOURNAL, RunFolder
+from .reading import RunFolder
 
 
 @dataclass(slots=True)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from ...adapters.base import Json
 from .. import comparison, registry
 from ..answers import Answers
+from ..binding import JOURNAL
 from ..manifest import NAME, differences
 from ..scorings import Draft
 from .arguments import positive
@@ -72,7 +73,6 @@ def run(args: argparse.Namespace) -> int:
 
 async def _rescore(run: RunFolder, args: argparse.Namespace) -> tuple[dict[str, Any], int]:
     """Write the new scoring; return its seal and its number."""
-    from ...results.reading import JOURNAL
     from ..examination import Examination
     from ..executor import SqlExecutor
     from ..gold import check_gold

@@ -13,6 +13,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal
 
+from ..binding import JOURNAL
 from ..journal import Tail
 from ..lock import Holder, holder
 from ..summary import next_command
@@ -109,7 +110,7 @@ class Watcher:
 
     def __init__(self, folder: Path) -> None:
         from ...results.operations import Operations
-        from ...results.reading import JOURNAL, open_run
+        from ...results.reading import open_run
 
         run = open_run(folder, 0)
         self.working = False

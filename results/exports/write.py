@@ -7,8 +7,9 @@ from contextlib import aclosing
 from typing import Protocol
 
 from ...adapters.base import ConfigurationError
+from ...engine.binding import JOURNAL
 from ...engine.replay import Lines, Transcript, recall
-from ..reading import JOURNAL, RunFolder, in_order
+from ..reading import RunFolder, in_order
 from ..transcripts import replayed
 from .dialogue import Dialogue
 from .export import Export

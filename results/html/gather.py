@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...adapters.base import ConfigurationError
+from ...engine.binding import JOURNAL
 from ...engine.errors import Diverged, Unfinished
 from ...engine.replay import Lines, recall
-from ..reading import JOURNAL, RunFolder, in_order
+from ..reading import RunFolder, in_order
 from ..report import Reading
 from ..transcripts import replayed
 from .packing import Packed, Packer

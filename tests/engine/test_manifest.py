@@ -9,10 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from turntide.adapters.base import ConfigurationError, Json
-from turntide.engine.journal import canonical
+from turntide.engine.binding import begin_journal
+from turntide.engine.errors import RunError
+from turntide.engine.journal import canonical, scan
 from turntide.engine.manifest import (
     Manifest,
     ManifestMismatch,
@@ -39,7 +41,7 @@ def test_a_run_is_opened_again_as_it_was_made(tmp_path: Path) -> None:
     assert (made.identity, made.settings) == (IDENTITY, SETTINGS)
     reordered = dict(reversed(IDENTITY.items()))
     assert open_or_create(tmp_path, reordered, SETTINGS) == made == Manifest.load(tmp_path)
-    assert [path.name for path in tmp_path.iterdir()] == ["manifest.json"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["journal.jsonl", "manifest.json"]
 
 
 def test_two_runs_of_one_identity_have_names_of_their_own(tmp_path: Path) -> None:
@@ -100,6 +102,7 @@ def test_values_differ_exactly_when_their_canonical_bytes_do(old: Json, new: Jso
     assert all(str(difference) for difference in differences(old, new))
 
 
+@settings(deadline=None)  # a busy disk takes its time
 @given(st.dictionaries(st.text(), values, max_size=3))
 def test_a_manifest_gives_back_what_it_was_given(tmp_path_factory: pytest.TempPathFactory, identity: Any) -> None:
     folder = tmp_path_factory.mktemp("run")
@@ -135,3 +138,28 @@ def test_digests_are_sha256_of_the_bytes(tmp_path: Path) -> None:
     (tmp_path / "data").write_bytes("é".encode())
     assert file_digest(tmp_path / "data") == text_digest("é") == hashlib.sha256(b"\xc3\xa9").hexdigest()
     assert text_digest("\ud800") != text_digest("?")
+
+
+def test_a_run_killed_between_its_journals_beginning_and_its_manifest_is_begun_again(tmp_path: Path) -> None:
+    begin_journal(tmp_path, "of a process that was killed")
+    made = open_or_create(tmp_path, IDENTITY, SETTINGS)
+    assert [line["run"] for line in scan(tmp_path / "journal.jsonl")] == [made.run]
+    assert open_or_create(tmp_path, IDENTITY, SETTINGS) == made
+
+
+@pytest.mark.parametrize("lost", [True, False], ids=["gone", "emptied"])
+def test_a_run_whose_journal_is_lost_is_not_begun_again(tmp_path: Path, lost: bool) -> None:
+    open_or_create(tmp_path, IDENTITY, SETTINGS)
+    journal = tmp_path / "journal.jsonl"
+    journal.unlink() if lost else journal.write_bytes(b"")
+    with pytest.raises(RunError, match="would pay for all of them again"):
+        open_or_create(tmp_path, IDENTITY, SETTINGS)
+
+
+def test_a_run_does_not_go_on_with_the_journal_of_another(tmp_path: Path) -> None:
+    for name in "ab":
+        (tmp_path / name).mkdir()
+        open_or_create(tmp_path / name, IDENTITY, SETTINGS)
+    (tmp_path / "a" / "journal.jsonl").replace(tmp_path / "b" / "journal.jsonl")
+    with pytest.raises(RunError, match="is not the journal of the run"):
+        open_or_create(tmp_path / "b", IDENTITY, SETTINGS)

@@ -13,6 +13,7 @@ from typing import Any
 import msgspec
 from turntide.adapters.base import Answer, Json, Usage
 from turntide.datasets.enterprisemem.record import Plan, PlannedTurns, TurnRecord
+from turntide.engine.binding import begin_journal
 from turntide.engine.journal import Journal, Key
 from turntide.engine.ledger import Line, answer_line, place, sent_line
 from turntide.engine.manifest import FORMAT, Manifest
@@ -145,8 +146,7 @@ def write(folder: Path, sweep: Sweep, *, shuffled: int | None = None, dropped: i
     `shuffled` seeds an order in which the dialogues' lines interleave; the last `dropped` lines are never written,
     as if the process had been killed before them.
     """
-    folder.mkdir(parents=True, exist_ok=True)
-    sweep.manifest().save(folder)
+    begin(folder, sweep)
     talks = [list(sweep.lines(unit)) for unit in sweep.units()]
     lines = [line for talk in talks for line in talk] if shuffled is None else list(_interleaved(talks, shuffled))
     planned = Counter(unit[0] for unit in sweep.units())
@@ -156,6 +156,15 @@ def write(folder: Path, sweep: Sweep, *, shuffled: int | None = None, dropped: i
             journal.append(line)
         if not dropped:
             journal.append(ended("complete", []))
+    return folder
+
+
+def begin(folder: Path, sweep: Sweep) -> Path:
+    """Make the folder of a run of `sweep` that has only begun, and return it."""
+    folder.mkdir(parents=True, exist_ok=True)
+    manifest = sweep.manifest()
+    begin_journal(folder, manifest.run)
+    manifest.save(folder)
     return folder
 
 

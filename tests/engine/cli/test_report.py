@@ -21,7 +21,7 @@ from turntide.engine.ledger import fail_line, sent_line
 from turntide.engine.manifest import Manifest
 from turntide.engine.parts import began, ended
 
-from tests.support.sweeps import Sweep, Talk, write
+from tests.support.sweeps import Sweep, Talk, begin, write
 
 HOLDER = Path(__file__).parents[1] / "lock_holder.py"
 SWEEP = Sweep(talks=[Talk(name="NW-1"), Talk(name="NW-2", turns=4)], models=("sim/one", "sim/two"))
@@ -97,13 +97,10 @@ class TestReport:
         parts = [write(tmp_path / model[4:], replace(SWEEP, models=(model,))) for model in SWEEP.models]
         assert said(capsys, "report", *parts) == said(capsys, "report", run)
 
-    def test_what_is_no_run_is_refused_plainly(
-        self, tmp_path: Path, run: Path, capsys: pytest.CaptureFixture[str]
-    ) -> None:
+    def test_what_is_no_run_is_refused_plainly(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         assert "there is no folder" in refused(capsys, "report", tmp_path / "nowhere")
         assert "is not a run: it holds no manifest.json" in refused(capsys, "report", tmp_path)
-        (run / "journal.jsonl").write_bytes(b"")
-        assert "no turn is scored yet" in refused(capsys, "report", run)
+        assert "no turn is scored yet" in refused(capsys, "report", begin(tmp_path / "new", SWEEP))
 
     def test_a_damaged_journal_is_named_with_its_byte(self, run: Path, capsys: pytest.CaptureFixture[str]) -> None:
         journal = run / "journal.jsonl"
@@ -206,10 +203,9 @@ class TestStatus:
         ]
         assert seen[-1] == self.status(capsys, folder)
 
-    def test_a_run_that_has_just_begun_has_a_status(self, run: Path, capsys: pytest.CaptureFixture[str]) -> None:
-        (run / "journal.jsonl").unlink()
-        found = self.status(capsys, run)
-        assert (found["last_activity"], found["dialogues_planned"]) == (None, None)
+    def test_a_run_that_has_just_begun_has_a_status(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        run = begin(tmp_path / "new", SWEEP)
+        assert self.status(capsys, run)["dialogues_planned"] is None
         assert f"incomplete: no dialogue has begun yet in {run}" in said(capsys, "status", run)
         with Journal.open(run / "journal.jsonl") as journal:
             journal.append(began({"sim/one": 4}))

@@ -19,7 +19,7 @@ from turntide.results.reading import open_run
 from turntide.results.table import Number, Rate
 from turntide.results.text import report_text
 
-from tests.support.sweeps import Sweep, released, write
+from tests.support.sweeps import Sweep, begin, released, write
 
 GOLDEN = Path(__file__).parents[2] / "fixtures" / "reports" / "enterprisemem.txt"
 
@@ -157,8 +157,7 @@ class TestSeveralFolders:
     def test_shards_of_one_plan(self, tmp_path: Path, sweep: Sweep, whole: str) -> None:
         folders = [tmp_path / "shard0", tmp_path / "shard1"]
         for place, folder in enumerate(folders):
-            folder.mkdir()
-            sweep.manifest().save(folder)
+            begin(folder, sweep)
             with Journal.open(folder / "journal.jsonl") as journal:
                 for unit in list(sweep.units())[place::2]:
                     for line in sweep.lines(unit):
@@ -210,6 +209,5 @@ def test_a_run_without_a_scored_turn_is_refused(tmp_path: Path, sweep: Sweep) ->
     everything = sum(len(list(sweep.lines(unit))) for unit in sweep.units())
     with pytest.raises(ConfigurationError, match="no turn is scored yet"):
         text(write(tmp_path / "begun", sweep, dropped=everything))
-    (tmp_path / "begun" / "journal.jsonl").unlink()
     with pytest.raises(ConfigurationError, match="no turn is scored yet"):
-        text(tmp_path / "begun")
+        text(begin(tmp_path / "new", sweep))

@@ -1,0 +1,82 @@
+"""No command reads or goes on with a manifest that was edited, or a journal that is gone or another run's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+from turntide.engine.cli import main
+from turntide.engine.manifest import Manifest
+
+from tests.support.sweeps import Sweep, Talk, write
+
+SWEEP = Sweep(talks=[Talk(name="NW-1"), Talk(name="NW-2", turns=4)], models=("sim/one", "sim/two"))
+COMMANDS = ["resume", "status", "report", "compare", "rescore", "export"]
+
+every_command = pytest.mark.parametrize("command", COMMANDS)
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Path:
+    return write(tmp_path / "run", SWEEP)
+
+
+def refused(capsys: pytest.CaptureFixture[str], command: str, folder: Path) -> str:
+    more = ["--to", "csv", "--out", str(folder / "out")] if command == "export" else []
+    before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    assert main([command, str(folder), *more]) == 2
+    assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == before
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.startswith("turntide: ")
+    return err
+
+
+@every_command
+def test_another_runs_journal_is_refused(
+    run: Path, tmp_path: Path, command: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    held = Manifest.load(run)
+    other = write(tmp_path / "other", replace(SWEEP, models=("sim/one",)))
+    replace(held, run="1" * 16).save(other)
+    assert f"{other / 'journal.jsonl'} is not the journal of the run" in refused(capsys, command, other)
+
+
+EDITS: list[Callable[[dict[str, Any]], object]] = [
+    lambda m: m["identity"]["models"][0].update(label="sim/best"),
+    lambda m: m["identity"]["experiment"]["plan"].update(conditions=["A"]),
+    lambda m: m["identity"].update(seed=1),
+    lambda m: m["identity"].update(limit=1),
+    lambda m: m["settings"]["spec"]["settings"].update(max_cost="100"),
+    lambda m: m.update(run="1" * 16),
+    lambda m: m.pop("sha256"),
+]
+
+
+@every_command
+@pytest.mark.parametrize("edit", EDITS, ids=["model", "condition", "seed", "limit", "cap", "run", "sum"])
+def test_a_manifest_that_was_edited_is_refused(
+    run: Path, command: str, edit: Callable[[dict[str, Any]], object], capsys: pytest.CaptureFixture[str]
+) -> None:
+    manifest = orjson.loads((run / "manifest.json").read_bytes())
+    edit(manifest)
+    (run / "manifest.json").write_bytes(orjson.dumps(manifest))
+    assert "manifest.json was changed after the run wrote it" in refused(capsys, command, run)
+
+
+@every_command
+@pytest.mark.parametrize("lost", ["gone", "empty"])
+def test_a_lost_journal_is_named_with_what_it_cost_and_the_way_out(
+    run: Path, command: str, lost: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    journal = run / "journal.jsonl"
+    journal.unlink() if lost == "gone" else journal.write_bytes(b"")
+    assert f"{journal} is {lost}, and with it every answer" in refused(capsys, command, run)
+    (run / "summary.json").write_text('{"known_usd": "1.50", "exposed_usd": "0.25"}')
+    said = refused(capsys, command, run)
+    assert "what they cost ($1.50 spent and $0.25 exposed, by summary.json)" in said
+    assert "restore the file from a copy, or start a new run in another folder" in said
