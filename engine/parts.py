@@ -2,7 +2,7 @@
 
     part     began: when, and how many units of each model are planned; or ended: when, how, and why
 
-A part without an end was killed, or is still at work.
+A part without an end was killed, could not write it (a full disk), or is still at work.
 """
 
 from __future__ import annotations

@@ -98,9 +98,9 @@ class LimitChanges:
 
 @dataclass(slots=True)
 class Part:
-    """One process's work on the run; without `ended` it was killed, or is still at it. Times are UTC in ISO 8601.
+    """One process's work on the run; without `ended` it was killed, its disk was full, or it is still at it.
 
-    `reasons` are why it ended before the plan was done; `models` says so of each model.
+    Times are UTC in ISO 8601. `reasons` are why it ended before the plan was done; `models` says so of each model.
     `pulses` are the journal's lines about how it went meanwhile (`engine.pulse`).
     """
 

@@ -179,7 +179,8 @@ def ending(status: Status) -> Iterator[str]:
     if status.state != "incomplete" or status.last is None:
         return
     if status.last.ended is None:
-        yield f"its process began {_at(status.last.began)} and ended without a word: it was killed"
+        began = _at(status.last.began)
+        yield f"its process began {began} and ended without a word: it was killed, or its disk was full"
         return
     yield f"it ended {_at(status.last.ended)}, {status.last.state}"
     for reason in status.last.reasons:

@@ -73,7 +73,7 @@ class TestReport:
         folder, why = write(tmp_path / "run", SWEEP, dropped=3), "its time is over"
         assert main(["report", str(folder)]) == 0
         killed = capsys.readouterr()
-        assert "it was killed" in killed.err
+        assert "ended without a word: it was killed, or its disk was full" in killed.err
         with Journal.open(folder / "journal.jsonl") as journal:
             journal.append(ended("incomplete", [why], {"sim/two": why}))
         assert main(["report", str(folder)]) == 0
