@@ -22,6 +22,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
+from ..adapters.base import ConfigurationError
 from .errors import RunError
 from .files import sync_folder
 from .journal import Fields, Key, scan
@@ -34,14 +35,23 @@ REPLACED: Final = ("gold", "sql", "record")
 
 
 class Draft:
-    """A scoring that is being written. Use it as a context; it counts only after `finish`."""
+    """A scoring that is being written. Use it as a context; it counts only after `finish`.
+
+    Raises ConfigurationError when the run's folder cannot be written.
+    """
 
     def __init__(self, run: Path) -> None:
         self._folder = run / FOLDER
-        self._folder.mkdir(exist_ok=True)
         self._path = self._folder / f".draft-{os.getpid()}.jsonl"
-        self._file = self._path.open("wb")
         self._last = FIRST
+        try:
+            self._folder.mkdir(exist_ok=True)
+            self._file = self._path.open("wb")
+        except OSError as error:
+            raise ConfigurationError(
+                f"{run} cannot be written ({error.strerror}): a scoring is a file in the run's folder. "
+                f"Make it writable, or score a copy."
+            ) from error
 
     def __enter__(self) -> Draft:
         return self

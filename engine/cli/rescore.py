@@ -13,6 +13,7 @@ from ...adapters.base import Json
 from .. import comparison, registry
 from ..answers import Answers
 from ..binding import JOURNAL
+from ..lock import holder
 from ..manifest import NAME, differences
 from ..scorings import Draft
 from .arguments import positive
@@ -57,6 +58,7 @@ def run(args: argparse.Namespace) -> int:
     from .report import only
 
     old = open_run(args.folder)
+    at_it = holder(args.folder)
     seal, number = run_loop(_rescore(old, args))
     new = open_run(args.folder, number)
     measurer = measurer_of([new])
@@ -65,6 +67,8 @@ def run(args: argparse.Namespace) -> int:
         "before": f"scoring {old.scoring.number}" if old.scoring else "the run's own scoring",
         "data": seal["differs"] or "as in the run",
     }
+    if at_it:
+        facts["running"] = f"by {at_it}: what was there is scored; score again when it has ended"
     put(
         only(rescored(f"Scoring {number} of {args.folder}", facts, measurer([old]), measurer([new])), args.tables), args
     )

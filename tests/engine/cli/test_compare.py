@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import shutil
+import subprocess
+import sys
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -18,6 +21,7 @@ from turntide.engine.sql.outcome import Outcome
 
 from tests.support.sweeps import Sweep, Talk, write
 
+HOLDER = Path(__file__).parents[1] / "lock_holder.py"
 TALKS = [Talk(name=f"NW-{place:02}", turns=4) for place in range(12)]
 SWEEP = Sweep(talks=TALKS, models=("sim/one", "sim/two"), conditions=("A", "B"))
 
@@ -158,3 +162,24 @@ class TestRescore:
         assert "31 dialogues of the run are none of this benchmark" in err
         assert not (folder / "scorings").exists()
         assert sum(line["k"] == "end" for line in scan(folder / "journal.jsonl")) == 34
+
+    def test_a_folder_that_cannot_be_written_is_a_plain_error(
+        self, real: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        folder = shutil.copytree(real, tmp_path / "run", ignore=shutil.ignore_patterns("scorings"))
+        (folder / "scorings").write_text("no folder")
+        code, out, err = turntide(capsys, "rescore", folder)
+        assert (code, out) == (2, "")
+        assert f"{folder} cannot be written (File exists): a scoring is a file in the run's folder" in err
+
+    def test_a_run_that_is_going_on_is_scored_as_far_as_it_is_and_says_so(
+        self, real: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        folder = shutil.copytree(real, tmp_path / "run", ignore=shutil.ignore_patterns("scorings"))
+        command = [sys.executable, str(HOLDER), str(folder)]
+        with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+            assert process.stdout
+            assert process.stdout.readline()
+            found = json.loads(turntide(capsys, "rescore", folder, "--json")[1])["report"]["facts"]
+        assert "what was there is scored; score again when it has ended" in found["running"]
+        assert f"process {process.pid}" in found["running"]
