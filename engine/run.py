@@ -28,7 +28,7 @@ from .examination import Examination
 from .executor import SqlExecutor
 from .garbage import seldom_collected
 from .gold import check_gold
-from .journal import Journal, JournalStopped, Visitor
+from .journal import Journal, JournalGone, JournalStopped, Visitor
 from .ledger import Ledger
 from .limits.clock import loop_time
 from .live import Live
@@ -100,6 +100,10 @@ async def execute(
                 await scheduler.run(windows, spec.repeats)
             await journal.durable()
             await _check_databases(executor, journal)
+        except* JournalGone as group:
+            spent = live.budget.known, live.budget.exposed + live.budget.reserved
+            live.broken = f"{first_of(group)} It had spent ${spent[0]}, with ${spent[1]} exposed."
+            raise RunError(live.broken) from None
         except* JournalStopped as group:
             live.closing.begin(Unfinished("disk", str(first_of(group))))
         except* RunError as group:

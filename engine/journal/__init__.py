@@ -1,7 +1,7 @@
 """The run's journal: every answer, statement and record, on disk before it is used."""
 
 from .codec import Fields, canonical
-from .errors import DamagedJournal, DuplicateKey, JournalError, JournalStopped
+from .errors import DamagedJournal, DuplicateKey, JournalError, JournalGone, JournalStopped
 from .journal import Journal, Tail, Visitor, scan
 from .keys import Key
 from .writer import Statistics
@@ -12,6 +12,7 @@ __all__ = [
     "Fields",
     "Journal",
     "JournalError",
+    "JournalGone",
     "JournalStopped",
     "Key",
     "Statistics",

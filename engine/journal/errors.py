@@ -4,6 +4,7 @@ JournalError         the run cannot go on with it
 ├── DamagedJournal   a line on disk is not what was written; names the byte
 ├── DuplicateKey     a second line claims a place that can be filled only once; names both bytes
 └── JournalStopped   the disk refused a write, or the journal is closed; what was durable before is safe
+    └── JournalGone  its file was removed while it was written; nothing of it is safe
 """
 
 from __future__ import annotations
@@ -39,3 +40,7 @@ class DuplicateKey(JournalError):
 
 class JournalStopped(JournalError):
     """No line is taken any more; what was reported durable before is on disk."""
+
+
+class JournalGone(JournalStopped):
+    """The file was removed while it was written: what it held is lost."""

@@ -79,11 +79,13 @@ class LogFile:
     def extend(self, end: int, group: bytes | bytearray) -> None:
         """Put `group` at `end` and on disk, or raise OSError with the file cut back to `end`.
 
+        FileNotFoundError says that the file was removed: what is written to it goes with its descriptor.
         A failed fdatasync is not tried again: the kernel may have dropped the pages and would then report success.
         """
         try:
             self._write(group, end)
             self._sync()
+            self._require_name()
         except OSError:
             with suppress(OSError):
                 os.ftruncate(self._descriptor, end)
@@ -96,6 +98,10 @@ class LogFile:
 
     def _sync(self) -> None:
         os.fdatasync(self._descriptor)
+
+    def _require_name(self) -> None:
+        if os.fstat(self._descriptor).st_nlink == 0 and not self.path.exists():  # some file systems count no links
+            raise FileNotFoundError(errno.ENOENT, "the file was removed")
 
     def line_at(self, offset: int) -> bytes:
         """Return the line that starts at `offset`, with its newline."""

@@ -10,7 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final
 
-from .errors import JournalStopped
+from .errors import JournalGone, JournalStopped
 from .logfile import LogFile
 
 WAKE: Final = 32
@@ -49,7 +49,7 @@ class Writer:
         self._waiting: deque[tuple[int, asyncio.Future[None]]] = deque()
         self._scheduled = False
         self._waking = False
-        self._stopped = ""
+        self._stopped: JournalStopped | None = None
         self._lines = self._groups = self._bytes = 0
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="journal")
 
@@ -61,7 +61,7 @@ class Writer:
     def check(self) -> None:
         """Raise JournalStopped when no more lines are taken."""
         if self._stopped:
-            raise JournalStopped(self._stopped)
+            raise _anew(self._stopped)
 
     def append(self, raw: bytes) -> None:
         """Put an encoded line at the end, in memory."""
@@ -108,7 +108,7 @@ class Writer:
 
         Raises JournalStopped when the last lines could not be written.
         """
-        was_stopped = bool(self._stopped)
+        was_stopped = self._stopped
         while self._work or (self._buffer and not self._stopped):
             self._work = self._work or self._submit()
             wait([self._work])
@@ -116,7 +116,7 @@ class Writer:
         self._thread.shutdown()
         if self._stopped and not was_stopped:
             self.check()
-        self._stopped = self._stopped or f"{self._file.path}: the journal is closed"
+        self._stopped = self._stopped or JournalStopped(f"{self._file.path}: the journal is closed")
 
     def _schedule(self, loop: asyncio.AbstractEventLoop) -> None:
         if not self._scheduled and not self._work:
@@ -171,12 +171,26 @@ class Writer:
 
     def _stop(self, error: BaseException) -> None:
         self._flying, self._buffer = bytearray(), bytearray()
-        self._stopped = (
-            f"{self._file.path}: writing stopped ({error}). All up to byte {self._durable} is safe; "
+        self._stopped = self._told(error)
+        while self._waiting:
+            _wake(self._waiting.popleft()[1], _anew(self._stopped))
+
+    def _told(self, error: BaseException) -> JournalStopped:
+        path = self._file.path
+        if isinstance(error, FileNotFoundError):
+            return JournalGone(
+                f"{path} was removed while the run went on, and with it every answer; the run has stopped. "
+                f"Restore the folder from a copy and resume it, or start a new run."
+            )
+        return JournalStopped(
+            f"{path}: writing stopped ({error}). All up to byte {self._durable} is safe; "
             f"make room or repair the disk, then resume."
         )
-        while self._waiting:
-            _wake(self._waiting.popleft()[1], JournalStopped(self._stopped))
+
+
+def _anew(error: JournalStopped) -> JournalStopped:
+    """Return an error of its own for each who is told: a traceback belongs to one raise."""
+    return type(error)(*error.args)
 
 
 def _wake(waiter: asyncio.Future[None], error: JournalStopped | None) -> None:

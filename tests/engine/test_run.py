@@ -20,7 +20,7 @@ import pytest
 from turntide.adapters.base import ConfigurationError
 from turntide.adapters.simulated import Config, SimulatedServer, serve
 from turntide.engine import run as run_module
-from turntide.engine.errors import Unfinished
+from turntide.engine.errors import RunError, Unfinished
 from turntide.engine.journal import scan
 from turntide.engine.live import Live
 from turntide.engine.lock import FolderInUse
@@ -284,8 +284,6 @@ async def test_live_tasks_stay_within_the_window_whatever_the_size_of_the_sweep(
 
 
 async def test_a_database_that_changes_under_a_run_is_noticed(tmp_path: Path) -> None:
-    from turntide.engine.errors import RunError
-
     async with serve(Config(latency=0.02)) as base_url:
         run = asyncio.create_task(run_toy(tmp_path / "run", base_url))
         await asyncio.sleep(0.4)
@@ -336,6 +334,24 @@ async def test_a_full_disk_stops_the_run_resumable_and_space_finishes_it(
         shutil.copytree(disk / "run", roomy)
         assert (await run_toy(roomy, base_url, toy=Toy(tmp_path / "data", units=120))).exit_code == 0
     assert len(ends(roomy)) == 120
+
+
+async def test_a_run_whose_folder_is_removed_stops_and_says_what_it_spent(tmp_path: Path) -> None:
+    with SimulatedServer.start(Config(latency="uniform:0.005:0.03")) as server:
+
+        async def remove() -> None:
+            while _answered(tmp_path / "run") < 10:  # noqa: ASYNC110
+                await asyncio.sleep(0.005)
+            shutil.rmtree(tmp_path / "run")
+
+        removing = asyncio.create_task(remove())
+        with pytest.raises(RunError, match=r"was removed while the run went on.* It had spent"):
+            await run_toy(tmp_path / "run", server.base_url, units=300)
+        await removing
+        requests = server.stats()["requests"]
+    assert isinstance(requests, int)
+    assert requests < 300 * TURNS
+    assert not (tmp_path / "run").exists()
 
 
 async def test_a_seeded_run_takes_over_what_is_the_same_and_asks_only_the_rest(tmp_path: Path) -> None:
