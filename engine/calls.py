@@ -101,7 +101,7 @@ class Calls:
         digest = request_digest(route, wire, repeat)
         line = self._journal.find(key)
         if line is not None:
-            return self._replayed(key, line, digest)
+            return self._replayed(key, line, digest, route.label)
         if self._seed and (old := self._seed.answer(key, digest)):
             self._journal.append(sent_line(key, 1, digest, Decimal(0), route.label))
             self._journal.append(old)
@@ -113,12 +113,12 @@ class Calls:
         except Again as first:
             return await self._again(call, attempt, first)
 
-    def _replayed(self, key: Key, line: Mapping[str, Json], digest: str) -> Answer:
+    def _replayed(self, key: Key, line: Mapping[str, Json], digest: str, label: str) -> Answer:
         if line["k"] != "answer":
             raise Diverged(*key, "another step was taken here")
         if line["h"] != digest:
             raise Diverged(*key, "the question is not the one that was answered here")
-        self._progress.replayed += 1
+        self._progress.replayed[label] += 1
         return answer_of(line)
 
     async def _again(self, call: Call, attempt: Attempt, first: Again) -> Answer:

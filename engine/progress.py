@@ -56,10 +56,10 @@ class ModelProgress:
 
 @dataclass(slots=True)
 class Progress:
-    """All models' counts, by label."""
+    """All models' counts, by label. `replayed` counts the answers that the journal had already, by label too."""
 
     models: defaultdict[str, ModelProgress] = field(default_factory=lambda: defaultdict(ModelProgress))
-    replayed: int = 0
+    replayed: Counter[str] = field(default_factory=Counter[str])
     gold_planned: int = 0
     gold_checked: int = 0
     to_examine: int = 0

@@ -23,6 +23,7 @@ from .errors import Why
 from .files import replace_file
 from .live import Live
 from .progress import ModelProgress
+from .route import Route
 
 State = Literal["complete", "incomplete", "budget", "interrupted", "failed", "unusable"]
 EXIT_CODES: Final[Mapping[State, int]] = {
@@ -168,9 +169,24 @@ def _state(live: Live, complete: bool) -> State:
     closing = live.closing.reason
     if closing:
         return CLOSED.get(closing.why, "incomplete")
-    stops = [route.stopped for route in live.routes.by_label.values()]
-    answered = live.progress.replayed or any(route.answers for route in live.routes.by_label.values())
-    return "incomplete" if answered or not all(stop and stop.why == "model" for stop in stops) else "unusable"
+    if any(_refused(live, route) for route in _auxiliary(live)):
+        return "unusable"  # whatever the others can answer: dialogues cannot be finished without it
+    asked = [live.routes.by_label[label] for label, counts in live.progress.models.items() if counts.planned]
+    return "unusable" if all(_refused(live, route) for route in asked) else "incomplete"
+
+
+def _auxiliary(live: Live) -> list[Route]:
+    """Return the ways to the models that are asked beside those that have dialogues of their own."""
+    planned = live.progress.models
+    return [
+        route for label, route in live.routes.by_label.items() if label not in planned or not planned[label].planned
+    ]
+
+
+def _refused(live: Live, route: Route) -> bool:
+    """Return whether a model stopped (key, quota, no such model) that never answered, in no part of the run."""
+    stopped = route.stopped is not None and route.stopped.why == "model"
+    return stopped and not route.answers and not live.progress.replayed[route.label]
 
 
 def _model(live: Live, label: str, counts: ModelProgress) -> ModelSummary:
@@ -191,12 +207,19 @@ def _reason(live: Live, label: str, counts: ModelProgress) -> str:
         return route.stopped.message
     if live.closing.reason:
         return live.closing.reason.message
+    unfinished = f"{label}: {counts.unfinished:,} dialogues unfinished"
+    for other in _auxiliary(live):
+        if other.stopped:
+            return f"{unfinished}, because {other.stopped.message}"
     if counts.last_stop:
-        return f"{label}: {counts.unfinished:,} dialogues unfinished; the last one stopped because {counts.last_stop}"
-    if counts.last_failure:
-        where = f"{counts.last_failure} (at {public_url(route.account.base_url)})"
-        return f"{label}: {counts.unfinished:,} dialogues unfinished; the last failure was: {where}"
-    return f"{label}: {counts.unfinished:,} dialogues unfinished"
+        return f"{unfinished}; the last one stopped because {counts.last_stop}"
+    for asked in (route, *_auxiliary(live)):
+        seen = live.progress.models.get(asked.label)
+        if seen and seen.last_failure:
+            whose = "" if asked is route else f" of {asked.label}"
+            where = f"{seen.last_failure} (at {public_url(asked.account.base_url)})"
+            return f"{unfinished}; the last failure{whose} was: {where}"
+    return unfinished
 
 
 def _iso(moment: datetime | None) -> str | None:

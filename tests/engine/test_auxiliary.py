@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import AsyncGenerator
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pytest
 from turntide.adapters.base import ConfigurationError, Message
@@ -22,12 +23,16 @@ from ..support.toy import Toy, toy_spec
 USER = ModelSpec(id="sim/echo?seed=2", label="user", rpm=6000, in_flight=3)
 
 
+@dataclass
 class Asking(Toy):
-    """A toy whose dialogues ask an auxiliary model too."""
+    """A toy whose dialogues ask an auxiliary model too, before or after their own."""
+
+    model_first: bool = False
 
     async def dialogue(self, unit: Unit, ctx: Context) -> None:
-        said = await ctx.ask("user", [Message("user", f"hello {unit.key}")])
-        heard = await ctx.ask(unit.model, [Message("user", said.text)])
+        asked = [unit.model, "user"] if self.model_first else ["user", unit.model]
+        said = await ctx.ask(asked[0], [Message("user", f"hello {unit.key}")])
+        heard = await ctx.ask(asked[1], [Message("user", said.text)])
         ctx.record(heard=heard.text)
 
 
@@ -37,11 +42,25 @@ async def server() -> AsyncGenerator[str]:
         yield base_url
 
 
-async def _run(folder: Path, base_url: str, user: ModelSpec, **more: Any) -> list[Live]:
+async def test_a_run_whose_auxiliary_model_is_not_there_names_it_and_is_for_the_user_to_mend(
+    tmp_path: Path, server: str
+) -> None:
+    for _ in ("at first", "and again, when what the others said is replayed"):
+        await _run(tmp_path / "run", server, ModelSpec(id="sim/nope", label="user"), model_first=True)
+        found = json.loads((tmp_path / "run" / "summary.json").read_bytes())
+        assert (found["state"], found["exit_code"]) == ("unusable", 2)
+        assert len(found["reasons"]) == 2
+        for label, reason in zip(("sim/echo", "sim/echo?seed=1"), found["reasons"], strict=True):
+            assert reason.startswith(f"{label}: ")
+            assert "dialogues unfinished, because user stopped: " in reason
+            assert "'nope' does not exist" in reason
+
+
+async def _run(folder: Path, base_url: str, user: ModelSpec, *, model_first: bool = False) -> list[Live]:
     seen: list[Live] = []
-    toy = Asking(folder.parent / "data", units=6, auxiliary=(user,))
+    toy = Asking(folder.parent / "data", units=6, auxiliary=(user,), model_first=model_first)
     environ = {"TURNTIDE_SIM_BASE_URL": base_url}
-    await execute(toy_spec("sim/echo", "sim/echo?seed=1", **more), toy, folder, seen.append, environ)
+    await execute(toy_spec("sim/echo", "sim/echo?seed=1"), toy, folder, seen.append, environ)
     return seen
 
 
