@@ -11,11 +11,12 @@ from dataclasses import replace
 
 from ..adapters.description import describe, reasoning
 from ..engine.journal import canonical
+from .operation_tables import ids_text
 from .reading import ModelIdentity
 from .table import Cell, Table
 
 Returned = Mapping[str, Counter[str]]
-"""Answers by a model's label and the id that came back."""
+"""Answers by a model's label and the id that came back; empty where a reply (a refusal, for one) named none."""
 
 
 def models_table(models: Sequence[ModelIdentity], returned: Returned) -> Table:
@@ -26,7 +27,7 @@ def models_table(models: Sequence[ModelIdentity], returned: Returned) -> Table:
             model.id,
             canonical(model.options).decode(),
             describe(model.id, model.options),
-            ", ".join(sorted(returned[model.label])),
+            ids_text(returned[model.label]),
         ]
         for model in models
     ]
@@ -37,7 +38,7 @@ def models_table(models: Sequence[ModelIdentity], returned: Returned) -> Table:
 def substitutions(models: Iterable[ModelIdentity], returned: Returned) -> Iterator[str]:
     """Yield a warning for every id that answered in the place of the one that was asked for."""
     for model in models:
-        others = {name: count for name, count in sorted(returned[model.label].items()) if name != model.asked}
+        others = {name: count for name, count in sorted(returned[model.label].items()) if name not in ("", model.asked)}
         for name, count in others.items():
             yield f"{model.label}: {count:,} answers came from {name!r}, not from {model.asked!r} that was asked for"
 

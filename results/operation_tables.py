@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from decimal import Decimal
 
 from .operations import ModelOperations, Operations, Part, Spread
@@ -29,13 +29,18 @@ def failures_text(failures: Counter[str]) -> str:
     return ", ".join(f"{kind} {count:,}" for kind, count in ordered) or "-"
 
 
+def ids_text(returned: Iterable[str]) -> str:
+    """Return the ids that answered; what named none is unknown and not among them."""
+    return ", ".join(sorted(filter(None, returned)))
+
+
 def _calls(operations: Operations) -> Table:
     return Table(
         key="calls",
         title="Operations: dialogues and calls",
         columns=("model", "done", "planned", "answers", "sends", "failed attempts by class", "answered by"),
         rows=[
-            [label, m.done, m.planned, m.answers, m.sends, failures_text(m.failures), ", ".join(sorted(m.returned))]
+            [label, m.done, m.planned, m.answers, m.sends, failures_text(m.failures), ids_text(m.returned)]
             for label, m in operations.models.items()
         ],
         note=f"{operations.open:,} sends have no reply on record: on the wire now, or lost with a process."

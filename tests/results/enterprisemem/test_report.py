@@ -130,6 +130,16 @@ def test_a_model_that_another_one_answered_for_is_a_warning(tmp_path: Path, swee
     ]
 
 
+def test_a_reply_that_names_no_model_is_no_other_models_answer(tmp_path: Path, sweep: Sweep) -> None:
+    def unnamed(_: str) -> str:
+        return ""
+
+    found = report([open_run(write(tmp_path, replace(sweep, returned=unnamed)))])
+    assert found.warnings == []
+    (models,) = [table for table in found.tables if table.key == "models"]
+    assert {row[-1] for row in models.rows} == {""}
+
+
 class TestSeveralFolders:
     """Runs that make up one sweep are read as one; others are refused."""
 
