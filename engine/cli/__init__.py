@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import errno
+import io
 import os
 import sys
 from collections.abc import Sequence
@@ -49,6 +50,7 @@ COMMANDS: Final[dict[str, Command]] = {
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the `turntide` command and return its exit code: 2 for what the user can mend, never a traceback for it."""
     words = list(sys.argv[1:] if arguments is None else arguments)
+    _open_streams()
     try:
         code = _dispatch(words)
         sys.stdout.flush()
@@ -65,6 +67,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
         _complain(f"cannot write: {error.strerror}")
         return 2
     return code
+
+
+def _open_streams() -> None:
+    """Make stdout and stderr take whatever is printed: closed ones (`>&-`) nothing, narrow encodings a `?` for a sign.
+
+    No file of ours must get the number of a closed stream: what a library prints would end in it.
+    """
+    while (spare := os.open(os.devnull, os.O_RDWR)) <= 2:
+        os.set_inheritable(spare, True)
+    os.close(spare)
+    for name, number in (("stdout", 1), ("stderr", 2)):
+        stream = getattr(sys, name)
+        if stream is None:
+            setattr(sys, name, open(number, "w", encoding="utf-8", closefd=False))  # noqa: SIM115 - for good
+        elif isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
 
 
 def abandon_output() -> None:
