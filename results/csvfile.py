@@ -1,7 +1,8 @@
 """A table as CSV for programs: numbers raw, and what belongs to a number in columns beside it.
 
-A column of rates becomes `NAME` (the share, from 0 to 1), `NAME low`, `NAME high`, `NAME n` (scored) and `NAME
-planned`; one of differences (in percentage points) also has `NAME p`; other numbers with an interval have `NAME low`
+All is in the unit that the table shows: rates, their intervals and every other share in percent, differences in
+percentage points. A column of rates becomes `NAME`, `NAME low`, `NAME high`, `NAME n` (scored) and `NAME
+planned`; one of differences also has `NAME p`; other numbers with an interval have `NAME low`
 and `NAME high`. What is missing is empty. Text that a spreadsheet would take for a formula has a quote before it.
 """
 
@@ -47,7 +48,7 @@ def _values(cell: Cell) -> dict[str, Value]:
 def _pairs(cell: Cell) -> Iterator[tuple[str, Value]]:
     match cell:
         case Rate():
-            yield from (("", cell.value), ("low", cell.low), ("high", cell.high))
+            yield from (("", cell.percent), ("low", 100 * cell.low), ("high", 100 * cell.high))
             yield from (("n", cell.scored), ("planned", cell.planned))
         case Difference():
             yield from (("", cell.points), ("low", cell.low), ("high", cell.high))

@@ -46,6 +46,11 @@ class Rate:
         """The share, in [0, 1]; None when nothing was scored."""
         return self.hits / self.scored if self.scored else None
 
+    @property
+    def percent(self) -> float | None:
+        """The share in percent; None when nothing was scored."""
+        return 100 * self.hits / self.scored if self.scored else None
+
     def shown(self) -> Shown:
         """Return `85.5`, `[83.6, 87.2]`, in percent, and how many of the planned were scored unless all were."""
         if not self.scored:
@@ -55,14 +60,14 @@ class Rate:
         return Shown(value, interval, rests=rests)
 
     def to_json(self) -> dict[str, Json]:
-        """Return every number raw."""
+        """Return every number raw; the rate and its interval in percent, the unit of all that stands beside them."""
         return {
-            "value": self.value,
+            "value": self.percent,
             "hits": self.hits,
             "scored": self.scored,
             "planned": self.planned,
-            "low": self.low,
-            "high": self.high,
+            "low": 100 * self.low,
+            "high": 100 * self.high,
         }
 
 

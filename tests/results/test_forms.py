@@ -32,7 +32,7 @@ def test_the_command_line_offers_every_form_there_is() -> None:
 def test_csv_has_each_part_of_a_number_in_a_column_and_empty_cells_for_what_is_missing() -> None:
     found = list(csv.DictReader(io.StringIO(csv_text(table(["m", EX, GAIN], ["w", 3, NO_PAIR])))))
     assert found[0] == {
-        "model": "m", "A": "0.855", "A low": "0.8", "A high": "0.9", "A n": "200", "A planned": "220",
+        "model": "m", "A": "85.5", "A low": "80.0", "A high": "90.0", "A n": "200", "A planned": "220",
         "B": "-4.5", "B low": "-7.8", "B high": "-1.2", "B n": "200", "B planned": "200", "B p": "0.01",
     }  # fmt: skip
     assert (found[1]["A"], found[1]["A low"], found[1]["B"], found[1]["B planned"]) == ("3", "", "", "5")

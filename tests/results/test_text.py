@@ -50,7 +50,7 @@ def test_a_cell_shows_value_interval_and_what_it_rests_on(cell: Cell, full: str,
 
 def test_json_holds_the_raw_numbers() -> None:
     row = grid(["m", EX, Decimal("0.10")]).to_json()["rows"]
-    ex = {"value": 0.855, "hits": 171, "scored": 200, "planned": 200, "low": 0.8, "high": 0.9}
+    ex = {"value": 85.5, "hits": 171, "scored": 200, "planned": 200, "low": 80.0, "high": 90.0}
     assert row == [["m", ex, "0.10"]]
 
 

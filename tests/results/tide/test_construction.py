@@ -182,7 +182,7 @@ def test_on_birds_questions_the_funnel_adds_up_and_what_is_left_is_a_benchmark(
     assert 0 < left < drawn
     signals = {row[1] for row in tables["attempts"]}
     assert {"passed", "json_format", "subtype_mismatch"} <= signals
-    assert all(row[2] and 0 < row[3]["value"] <= 1 for row in tables["agreement"])
+    assert all(row[2] and 0 < row[3]["value"] <= 100 for row in tables["agreement"])
     samples = str(tmp_path / "triplets.json.gz")
     assert main(["tide-build", "assemble", str(tmp_path / "run"), "--out", samples]) == 0
     assert main(["data", "check", "tide", "--samples", samples, *data, "--json"]) == 0
