@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from ..adapters.base import Json
 from .figures.figure import Figure
@@ -13,6 +13,9 @@ from .reading import RunFolder
 from .table import Rate, Table
 
 Records: TypeAlias = Sequence[Mapping[str, Any]]
+
+BOUNDS: Final = "`report --table completeness` has the bounds"
+"""Where the rates of an incomplete run stand as they could still be: comparisons share its mark and not its table."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

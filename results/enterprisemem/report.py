@@ -12,7 +12,7 @@ from ...datasets.enterprisemem.sessions import DATABASES
 from ..configurations import models_table, stating, substitutions
 from ..published import read_published
 from ..reading import RunFolder, scoring_facts, scoring_warnings, simulated_mark
-from ..report import Report
+from ..report import BOUNDS, Report
 from ..spending import cost, paid
 from ..table import Table
 from . import accuracy, data, memory, outcomes, reasoning
@@ -109,7 +109,7 @@ def marks_of(runs: Sequence[RunFolder], sweep: Sweep) -> Iterator[tuple[str, str
         yield "TAINTED", f"the database {changed} changed while a run used it; these scores cannot be trusted"
     whole = sweep.turns.part()
     if len(whole.rows) < whole.planned:
-        yield "INCOMPLETE", f"{len(whole.rows):,} of {whole.planned:,} turns are scored; the first table has the bounds"
+        yield "INCOMPLETE", f"{len(whole.rows):,} of {whole.planned:,} turns are scored; {BOUNDS}"
 
 
 def _facts(runs: Sequence[RunFolder], turns: Turns) -> dict[str, Json]:

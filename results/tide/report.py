@@ -10,7 +10,7 @@ from ...datasets.tide.samples import KINDS, Kind
 from ..configurations import models_table, stating, substitutions
 from ..published import read_published
 from ..reading import RunFolder, scoring_facts, scoring_warnings, simulated_mark
-from ..report import Report
+from ..report import BOUNDS, Report
 from ..spending import cost, paid
 from ..table import Rate, Table
 from . import accuracy, breakdown, chain, data, drift, interaction, outcomes
@@ -139,7 +139,7 @@ def marks_of(runs: Sequence[RunFolder], sweep: Sweep) -> Iterator[tuple[str, str
     if done < planned:
         faults = len(sweep.dialogues.faults)
         why = f", {faults:,} of the others ended by a fault of the user simulator" if faults else ""
-        yield "INCOMPLETE", f"{done:,} of {planned:,} dialogues are scored{why}; the first table has the bounds"
+        yield "INCOMPLETE", f"{done:,} of {planned:,} dialogues are scored{why}; {BOUNDS}"
 
 
 def _facts(runs: Sequence[RunFolder]) -> dict[str, Json]:

@@ -73,7 +73,7 @@ def test_what_is_missing_widens_the_bounds_and_is_never_a_wrong_answer(
 
 def test_an_incomplete_report_says_so_and_every_rate_stands_beside_its_count(tmp_path: Path, sweep: Sweep) -> None:
     found = text(write(tmp_path, sweep, dropped=9))  # two turns of the last dialogue, and its end
-    assert "INCOMPLETE: 50 of 52 turns are scored; the first table has the bounds" in found
+    assert "INCOMPLETE: 50 of 52 turns are scored; `report --table completeness` has the bounds" in found
     assert [line.split()[-1] for line in found.splitlines() if line.startswith(" sim/two")][2] == "(11/13)"
 
 
