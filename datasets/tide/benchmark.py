@@ -106,13 +106,13 @@ def _opened(chosen: Options, limit: int | None) -> Experiment:
         )
     path = Path(chosen.samples) if chosen.samples else embedded_triplets()
     file = load_triplets(path)
-    every = list(samples(file.triplets))
-    asked = [sample for sample in every if sample.kind in chosen.sets][:limit]
+    # Whole triplets, never some samples of one: what is compared across its sets is there in each of them.
+    asked = [sample for sample in samples(file.triplets[:limit]) if sample.kind in chosen.sets]
     databases = locate(
         _databases_of(asked),
         Path(chosen.data) if chosen.data else None,
         {name: Path(place) for name, place in chosen.databases.items()},
-        known=_databases_of(every),
+        known=_databases_of(list(samples(file.triplets))),
     )
     setup = Setup(
         samples=tuple(asked),

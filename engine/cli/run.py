@@ -40,7 +40,12 @@ def add_parser(commands: Subparsers, words: Sequence[str]) -> None:
     parser.add_argument("--preset", dest="presets", action="append", default=[], metavar="NAME", help=_PRESETS)
     parser.add_argument("--repeats", type=at_least(1), metavar="N", help="run every dialogue N times (default 1)")
     parser.add_argument("--seed", type=at_least(0), metavar="N", help="seed of the run (default 0)")
-    parser.add_argument("--limit", type=at_least(1), metavar="N", help="only the first N sessions or samples")
+    parser.add_argument(
+        "--limit",
+        type=at_least(1),
+        metavar="N",
+        help="only the first N sessions (enterprisemem) or whole triplets (tide)",
+    )
     parser.add_argument("--max-tokens", type=at_least(1), metavar="N", help="sent with every question")
     parser.add_argument("--temperature", type=not_negative, metavar="T", help="sent with every question")
     add_settings(parser)

@@ -18,7 +18,7 @@ from ...conftest import ROOT, missing
 
 SMALL = ["--concurrency", "4", "--sql-workers", "1"]
 MEMORY = ["--model", "sim/reader-forgetful", "--condition", "B", "--limit", "33"]
-DRIFT = ["--model", "sim/tide-keeps-retracted", "--user-model", "sim/tide-user", "--limit", "6"]
+DRIFT = ["--model", "sim/tide-keeps-retracted", "--user-model", "sim/tide-user", "--limit", "2"]
 
 Reader = Callable[..., Any]
 

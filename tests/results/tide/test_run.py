@@ -21,7 +21,7 @@ from turntide.results.tide.simulator import FAULT, Decisions, tables
 TURNTIDE = [sys.executable, "-m", "turntide.engine.cli"]
 RUN = [
     "run", "tide", "--model", "sim/tide-perfect", "--model", "sim/tide-asks-second-first", "--user-model",
-    "sim/tide-user", "--limit", "9", "--concurrency", "4", "--sql-workers", "1",
+    "sim/tide-user", "--limit", "3", "--concurrency", "4", "--sql-workers", "1",
 ]  # fmt: skip
 
 
@@ -62,7 +62,7 @@ def test_a_killed_and_resumed_run_reports_what_a_calm_one_does(
     tables = {table["key"]: table for table in json.loads(calm)["report"]["tables"]}
     first = dict(zip(tables["dea"]["columns"], tables["dea"]["rows"][0], strict=True))
     assert first["model"] == "sim/tide-perfect"
-    assert {cell["value"] for cell in tables["dea"]["rows"][0][1:] if cell["scored"]} == {1.0}
+    assert {cell["value"] for cell in tables["dea"]["rows"][0][1:] if cell["scored"]} == {100.0}
 
 
 def test_every_dialogue_ended_once_and_no_answer_was_paid_twice(runs: tuple[Path, Path]) -> None:
@@ -177,7 +177,7 @@ def test_a_dry_run_counts_the_questions_to_the_user_apart(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    words = ["run", "tide", "--model", "sim/tide-perfect", "--user-model", "sim/tide-user", "--limit", "3"]
+    words = ["run", "tide", "--model", "sim/tide-perfect", "--user-model", "sim/tide-user", "--limit", "1"]
     assert main([*words, "--dry-run", "--json"]) == 0
     models = json.loads(capsys.readouterr().out)["models"]
     # f: 3 + 2 + 4 turns of a chain-only, drift-only and joint sample; p: 2 + 3. Each question is routed and answered.
