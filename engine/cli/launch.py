@@ -149,8 +149,13 @@ def ending(live: Live) -> str:
 
 
 def _on_signals(live: Live) -> None:
-    """Ctrl-C once: let calls in flight land and stop resumable. Twice: stop now; what came is on disk."""
+    """Ctrl-C once: let calls in flight land and stop resumable. Twice: stop now; what came is on disk.
+
+    A terminal that goes away is Ctrl-C once, however often it is told (the kernel and the shell both do), and what
+    would have been shown there is shown nowhere. A run under `nohup` does not hear of it.
+    """
     loop, main = asyncio.get_running_loop(), asyncio.current_task()
+    terminals = [stream.fileno() for stream in (sys.stdout, sys.stderr) if stream.isatty()]
 
     def interrupt() -> None:
         if live.closing.reason is None:
@@ -159,5 +164,15 @@ def _on_signals(live: Live) -> None:
         elif main:
             main.cancel()
 
+    def hang_up() -> None:
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        for terminal in terminals:
+            os.dup2(nowhere, terminal)
+        os.close(nowhere)
+        if live.closing.reason is None:
+            interrupt()
+
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, interrupt)
+    if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
+        loop.add_signal_handler(signal.SIGHUP, hang_up)

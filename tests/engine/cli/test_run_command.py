@@ -56,6 +56,22 @@ def test_ctrl_c_lets_calls_land_and_the_same_command_finishes(tmp_path: Path) ->
     assert "complete: 40 of 40" in again.stdout
 
 
+def test_a_terminal_that_goes_away_ends_a_run_as_a_signal_does_and_nohup_keeps_it(tmp_path: Path) -> None:
+    words = [*SLOW, "--limit", "24", "--out", "run"]
+    process = _started(tmp_path, *words)
+    for _ in range(2):  # the kernel's and the shell's
+        process.send_signal(signal.SIGHUP)
+    out, errors = process.communicate(timeout=30)
+    assert (process.returncode, "interrupted" in out) == (130, True), errors
+    lines = [json.loads(line) for line in (tmp_path / "run" / "journal.jsonl").read_text().splitlines()]
+    assert sum(line["k"] == "sent" for line in lines) == sum(line["k"] == "answer" for line in lines)
+    kept = subprocess.Popen(["nohup", *TURNTIDE, *words], cwd=tmp_path, stdout=-1, stderr=-1, text=True)
+    time.sleep(1)
+    kept.send_signal(signal.SIGHUP)
+    out, errors = kept.communicate(timeout=60)
+    assert (kept.returncode, "complete: 24 of 24" in out) == (0, True), errors
+
+
 def test_ctrl_c_twice_stops_now_without_a_traceback(tmp_path: Path) -> None:
     process = _started(
         tmp_path, "run", "enterprisemem", "--model", "sim/echo?latency=1.5", "--limit", "40", "--out", "run"
