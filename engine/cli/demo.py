@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -62,6 +63,7 @@ def run(args: argparse.Namespace) -> int:
         code = None
         if not args.no_kill:
             code = _run_and_kill(command, environ, server, _calls(folder, args.limit) // 3)
+        killed = not args.no_kill and code is None
         if code is None:
             with _started(command, environ) as sweep:
                 code = _ended(sweep)
@@ -71,7 +73,18 @@ def run(args: argparse.Namespace) -> int:
         from . import main
 
         code = main(["report", str(folder)])
+        _say(_moral(folder, repeats if killed else None))
     return code
+
+
+def _moral(folder: Path, repeats: int | None) -> str:
+    """Return what was shown, and what to look at next; `repeats` is None when nothing was killed."""
+    where = shlex.quote(str(folder))
+    after = f"next: turntide report {where} --html demo.html, turntide compare {where} --by part"
+    if repeats is None:
+        return after
+    wire = f"the {repeats:,} calls on the wire at the kill were asked again, under the same idempotency key"
+    return f"shown: a kill loses no answer that had come; {wire}; {after}"
 
 
 def _run_and_kill(command: list[str], environ: dict[str, str], server: SimulatedServer, after: int) -> int | None:

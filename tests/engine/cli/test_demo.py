@@ -1,8 +1,9 @@
-"""`turntide demo` as a user meets it when it is interrupted."""
+"""`turntide demo` as a newcomer meets it, interrupted or not."""
 
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -28,3 +29,15 @@ def test_ctrl_c_ends_the_demo_as_it_ends_a_run(tmp_path: Path, send: Callable[[i
     assert "next: turntide resume run" in out
     assert "killed the sweep" not in errors
     assert "Traceback" not in errors
+
+
+def test_the_demo_ends_with_what_it_showed_and_what_to_look_at_next(tmp_path: Path) -> None:
+    words = [sys.executable, "-m", "turntide.engine.cli", "demo", "--limit", "12", "--out", "run"]
+    ran = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=120)
+    assert ran.returncode == 0, ran.stderr
+    assert "killed the sweep" in ran.stderr
+    last = ran.stderr.splitlines()[-1]
+    repeats = re.search(r"([\d,]+) of them repeats", ran.stderr)
+    assert repeats
+    assert f"the {repeats[1]} calls on the wire at the kill were asked again" in last
+    assert "next: turntide report run --html demo.html, turntide compare run" in last
