@@ -68,6 +68,11 @@ def identity(spec: Spec, experiment: Experiment) -> dict[str, Json]:
     }
 
 
+def _settings(spec: Spec) -> dict[str, Json]:
+    """Return what was asked for, and where: relative paths are taken from there."""
+    return {"spec": msgspec.to_builtins(spec), "cwd": str(Path.cwd())}
+
+
 def _model(model: ModelSpec) -> Json:
     return {"label": model.name, "id": model.id, "options": dict(model.options)}
 
@@ -144,7 +149,7 @@ async def _open(
     async with AsyncExitStack() as stack:
         stack.enter_context(RunLock(folder))
         stack.enter_context(seldom_collected())
-        manifest = open_or_create(folder, identity(spec, experiment), {"spec": msgspec.to_builtins(spec)})
+        manifest = open_or_create(folder, identity(spec, experiment), _settings(spec))
         budget = Budget(cap=Decimal(settings.max_cost) if settings.max_cost else None)
         ledger = Ledger(budget)
         progress = Progress()

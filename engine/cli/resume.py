@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ...adapters.base import ConfigurationError, Json
 from ..spec import Spec, checked
 from .run import add_settings, given_settings
 
@@ -30,7 +32,38 @@ def run(args: argparse.Namespace) -> int:
     """Go on with the run; return its exit code."""
     from .launch import launch
 
-    return launch(specification(args), as_json=args.json, until=args.until)
+    spec = specification(args)
+    try:
+        return launch(spec, as_json=args.json, until=args.until)
+    except ConfigurationError as error:
+        if lost := _left_behind(args.folder, spec):
+            raise ConfigurationError(f"{error}\n{lost}") from None
+        raise
+
+
+def _left_behind(folder: Path, spec: Spec) -> str:
+    """Return which of the run's relative paths are not here but where it was started, and what to do; else nothing."""
+    from ...results.reading import open_run
+
+    began = Path(open_run(folder).manifest.settings.get("cwd", "."))
+    named = [*_texts(spec.options), *filter(None, (spec.settings.prices, spec.settings.seed_from))]
+    lost = [each for each in named if (began / each).exists() and not Path(each).exists()]
+    if not lost:
+        return ""
+    return f"The run's own paths ({', '.join(lost)}) are relative to {began}, where it was started: resume it there."
+
+
+def _texts(value: Json) -> Iterator[str]:
+    """Yield every text in a JSON value."""
+    match value:
+        case str():
+            yield value
+        case dict():
+            yield from chain.from_iterable(map(_texts, value.values()))
+        case list():
+            yield from chain.from_iterable(map(_texts, value))
+        case _:
+            pass
 
 
 def specification(args: argparse.Namespace) -> Spec:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
 import pytest
 from turntide.engine.cli import launch, main
+from turntide.engine.manifest import Manifest
 from turntide.engine.spec import Settings, Spec
 
 from tests.support.sweeps import Sweep, Talk, write
@@ -35,6 +37,25 @@ def test_it_goes_on_in_the_same_folder_with_only_the_given_settings_changed(
     assert (spec.benchmark, [model.id for model in spec.models]) == ("enterprisemem", ["sim/one"])
     assert spec.out == str(tmp_path)
     assert spec.settings == Settings(max_cost="2.50", concurrency=7)
+
+
+def test_from_another_place_it_says_where_the_runs_relative_paths_begin(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    home, elsewhere = tmp_path / "home", tmp_path / "elsewhere"
+    write(home / "run", Sweep(talks=[Talk(name="NW-1")]))
+    elsewhere.mkdir()
+    (home / "mine.json").write_text("[]")
+    held = Manifest.load(home / "run")
+    asked = held.settings["spec"] | {"options": {"sessions": "mine.json", "data": "."}}
+    replace(held, settings={"spec": asked, "cwd": str(home)}).save(home / "run")
+    monkeypatch.chdir(elsewhere)
+    assert main(["resume", "../home/run"]) == 2
+    said = capsys.readouterr().err
+    assert f"The run's own paths (mine.json) are relative to {home}, where it was started: resume it there." in said
+    monkeypatch.chdir(home)
+    assert main(["resume", "run"]) == 2
+    assert "relative to" not in capsys.readouterr().err
 
 
 def test_a_folder_without_a_run_is_refused(
