@@ -72,6 +72,7 @@ class TestCompare:
         code, out, err = turntide(capsys, "compare", good, part, "--fail-if-worse")
         assert code == 3
         assert "INCOMPLETE" in out
+        assert "first table" not in out
         assert "incomplete" in err
 
     def test_of_one_run_its_models_are_compared_or_its_conditions(
