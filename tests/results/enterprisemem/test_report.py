@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 import os
 from collections.abc import Iterator
@@ -14,6 +16,7 @@ from hypothesis import strategies as st
 from turntide.adapters.base import ConfigurationError
 from turntide.engine.journal import Journal
 from turntide.engine.parts import began, ended
+from turntide.results.csvfile import csv_text
 from turntide.results.enterprisemem.report import report
 from turntide.results.reading import open_run
 from turntide.results.table import Number, Rate
@@ -75,6 +78,14 @@ def test_an_incomplete_report_says_so_and_every_rate_stands_beside_its_count(tmp
     found = text(write(tmp_path, sweep, dropped=9))  # two turns of the last dialogue, and its end
     assert "INCOMPLETE: 50 of 52 turns are scored; `report --table completeness` has the bounds" in found
     assert [line.split()[-1] for line in found.splitlines() if line.startswith(" sim/two")][2] == "(11/13)"
+
+
+def test_programs_get_a_rate_in_the_unit_of_its_bounds(tmp_path: Path, sweep: Sweep) -> None:
+    table = report([open_run(write(tmp_path, sweep, dropped=9))]).tables[0]
+    for row in csv.DictReader(io.StringIO(csv_text(table))):
+        worst, rate, best = (float(row[name]) for name in ("if all missing fail", "EX%", "if all missing succeed"))
+        assert worst - 1e-3 <= rate <= best + 1e-3
+        assert 1 < rate <= float(row["EX% high"]) <= 100
 
 
 def test_a_report_names_what_was_run(tmp_path: Path, sweep: Sweep) -> None:
