@@ -73,7 +73,8 @@ def tables(found: Sequence[Judged]) -> Iterator[Table]:
     if any(any(each.contrast.cost) for each in first):
         yield costs(first)
     metrics = list(dict.fromkeys(each.metric for each in found))
-    if (flipped := flips([each.contrast for each in first], metrics)).rows:
+    contrasts = {(each.contrast.other, each.contrast.group): each.contrast for each in found}
+    if (flipped := flips(list(contrasts.values()), metrics)).rows:
         yield flipped
 
 
@@ -133,7 +134,8 @@ def flips(contrasts: Sequence[Contrast], metrics: Sequence[str]) -> Table:
         for contrast in contrasts
         for a, b in contrast.pairs
         for metric in metrics
-        if (after := b.metrics.get(metric)) != a.metrics.get(metric)
+        if metric in a.metrics and metric in b.metrics
+        if (after := b.metrics[metric]) != a.metrics[metric]
     ]
     return Table(
         key="flips",

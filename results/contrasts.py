@@ -83,6 +83,33 @@ def contrasts(sides: Sequence[Side], baseline: str | None = None) -> list[Contra
     return found
 
 
+def metrics_of(
+    sides: Sequence[Side], found: Sequence[Contrast], known: Sequence[str], asked: Sequence[str] | None = None
+) -> list[str]:
+    """Return the metrics to compare by: those asked for, else the first of `known` that some contrast has.
+
+    Raises ConfigurationError, with what can be compared instead, when one is unknown or no contrast has it.
+    """
+    if unknown := [metric for metric in asked or () if metric not in known]:
+        raise ConfigurationError(f"there is no metric {unknown[0]!r}; there are {', '.join(known)}.")
+    usable = [metric for metric in known if any(metric in contrast.planned for contrast in found)]
+    taken = list(asked or usable[:1] or known[:1])
+    for metric in taken:
+        if metric not in usable:
+            raise ConfigurationError(_lacking(metric, sides, found[0].baseline, usable))
+    return taken
+
+
+def _lacking(metric: str, sides: Sequence[Side], baseline: str, usable: Sequence[str]) -> str:
+    having = [side.name for side in sides if any(metric in planned for planned in side.planned.values())]
+    held = f"it has some on {', '.join(having)}" if having else "it has none anywhere here"
+    choices = [f"--metric {' or '.join(usable)}"] if usable else []
+    if baselines := [name for name in having if name != baseline and len(having) > 1]:
+        choices.append(f"--baseline {' or '.join(baselines)}")
+    instead = f" Choose {', or '.join(choices)}." if choices else ""
+    return f"{metric} has no values on both {baseline} and what is compared with it; {held}.{instead}"
+
+
 def _side(name: str, measures: Measures, *, model: bool, part: bool) -> Side:
     observations: defaultdict[Group, dict[str, Observation]] = defaultdict(dict)
     planned: defaultdict[Group, dict[str, int]] = defaultdict(dict)

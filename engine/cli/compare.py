@@ -15,7 +15,7 @@ from .output import add_output, put
 
 if TYPE_CHECKING:
     from ...results.compare import Judged
-    from ...results.contrasts import By, Contrast, Side
+    from ...results.contrasts import By, Side
     from ...results.measures import Measurer, Measures
     from ...results.reading import RunFolder
     from ..benchmark import Subparsers
@@ -41,7 +41,9 @@ def add_parser(commands: Subparsers, words: Sequence[str]) -> None:
         "--by", choices=("run", "model", "part"), help="what to compare; part: conditions, or protocols and sets"
     )
     parser.add_argument("--baseline", metavar="NAME", help="what to compare with (default: the first)")
-    parser.add_argument("--metric", dest="metrics", action="append", metavar="NAME", help="default: the headline")
+    parser.add_argument(
+        "--metric", dest="metrics", action="append", metavar="NAME", help="default: the first that is there"
+    )
     parser.add_argument(
         "--fail-if-worse",
         nargs="?",
@@ -59,13 +61,14 @@ def add_parser(commands: Subparsers, words: Sequence[str]) -> None:
 def run(args: argparse.Namespace) -> int:
     """Print the comparison; return 0, or with `--fail-if-worse` 5 for worse and 3 for incomplete."""
     from ...results.compare import comparison, judged
+    from ...results.contrasts import contrasts, metrics_of
     from ...results.reading import differing, open_run
     from .report import only
 
     runs = [open_run(folder) for folder in args.folders]
     sides, measured = _sides(runs, args.by)
-    metrics = _metrics(measured, args.metrics)
-    found = judged(_contrasts(sides, args.baseline), metrics)
+    pairs = contrasts(sides, args.baseline)
+    found = judged(pairs, metrics_of(sides, pairs, measured[0].metrics, args.metrics))
     marks = {word: meaning for measures in measured for word, meaning in measures.marks.items()}
     put(only(comparison(found, marks, list(differing(runs))), args.tables), args)
     return 0 if args.fail_if_worse is None else _verdict(found, args.fail_if_worse)
@@ -81,19 +84,6 @@ def _sides(runs: Sequence[RunFolder], by: By | None) -> tuple[list[Side], list[M
         return sides_of_runs(each), [measures for _, measures in each]
     measures = measurer(runs)
     return sides_within(measures, by or ("model" if len(measures.models) > 1 else "part")), [measures]
-
-
-def _contrasts(sides: Sequence[Side], baseline: str | None) -> list[Contrast]:
-    from ...results.contrasts import contrasts
-
-    return contrasts(sides, baseline)
-
-
-def _metrics(measured: Sequence[Measures], asked: Sequence[str] | None) -> list[str]:
-    known = measured[0].metrics
-    if unknown := [metric for metric in asked or () if metric not in known]:
-        raise ConfigurationError(f"there is no metric {unknown[0]!r}; there are {', '.join(known)}.")
-    return list(asked or known[:1])
 
 
 def measurer_of(runs: Sequence[RunFolder]) -> Measurer:

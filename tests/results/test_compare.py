@@ -9,7 +9,7 @@ from decimal import Decimal
 import pytest
 from turntide.adapters.base import ConfigurationError
 from turntide.results.compare import comparison, judged
-from turntide.results.contrasts import contrasts, sides_of_runs, sides_within
+from turntide.results.contrasts import contrasts, metrics_of, sides_of_runs, sides_within
 from turntide.results.measures import Measures, Observation
 from turntide.results.rescored import rescored
 from turntide.results.statistics import holm, mcnemar, paired_bootstrap, paired_proportions
@@ -96,6 +96,38 @@ def test_what_has_nothing_in_common_is_refused() -> None:
         contrasts(sides_of_runs(runs({("m", "A"): "+."}, {("m", "A"): ".+"})))
     with pytest.raises(ConfigurationError, match="nothing to compare run0 with"):
         contrasts(sides_of_runs(runs(OLD)))
+
+
+def partly() -> Measures:
+    """Return measures of three parts; A has no EX, only EX-bird."""
+    every = measures({("m", part): "+-+-" for part in "ABC"})
+    for each in every.observations:
+        if each.part == "A":
+            assert isinstance(each.metrics, dict)
+            del each.metrics["EX"]
+    del every.planned["m", "A", "EX"]
+    return every
+
+
+def test_the_metric_is_one_that_both_sides_have_and_of_another_it_is_said_where_it_is() -> None:
+    sides = sides_within(partly(), "part")
+    known = ["EX", "EX-bird", "EX-ordered"]
+    found = contrasts(sides)
+    assert metrics_of(sides, found, known) == ["EX-bird"]
+    assert metrics_of(sides, contrasts(sides, "B"), known) == ["EX"]
+    lacks = "EX has no values on both A and .*; it has some on B, C. Choose --metric EX-bird, or --baseline B or C."
+    with pytest.raises(ConfigurationError, match=lacks):
+        metrics_of(sides, found, known, ["EX-bird", "EX"])
+    with pytest.raises(ConfigurationError, match=r"it has none anywhere here\. Choose --metric EX-bird\."):
+        metrics_of(sides, found, known, ["EX-ordered"])
+    with pytest.raises(ConfigurationError, match="there is no metric 'F1'; there are EX, EX-bird, EX-ordered"):
+        metrics_of(sides, found, known, ["F1"])
+
+
+def test_what_only_one_side_has_a_metric_for_is_no_flip() -> None:
+    found = judged(contrasts(sides_within(partly(), "part"), "B"), ["EX", "EX-bird"])
+    assert [(each.contrast.other, each.metric) for each in found] == [("A", "EX-bird"), ("C", "EX"), ("C", "EX-bird")]
+    assert [each.key for each in comparison(found, {}).tables] == ["differences", "checks", "costs"]
 
 
 def test_unscored_observations_are_left_out_and_the_comparison_says_so() -> None:

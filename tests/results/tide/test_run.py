@@ -86,6 +86,20 @@ def test_the_users_model_is_part_of_the_identity_and_of_the_bill(
     assert sum(row[9] for row in tables["router"]["rows"]) == 0
 
 
+@pytest.mark.parametrize(
+    ("words", "instead"), [(["DRR"], "f/drift, f/joint"), (["AR", "--baseline", "p/chain"], "f/c")]
+)
+def test_a_metric_without_values_on_the_baseline_is_a_sentence_that_says_where_it_has_some(
+    runs: tuple[Path, Path], capsys: pytest.CaptureFixture[str], words: list[str], instead: str
+) -> None:
+    assert main(["compare", str(runs[1]), "--by", "part", "--metric", *words]) == 2
+    assert f"{words[0]} has no values on both {words[-1] if words[1:] else 'f/chain'} and" in (
+        err := capsys.readouterr().err
+    )
+    assert f"it has some on {instead}" in err
+    assert "--baseline f/" in err
+
+
 def test_another_user_is_another_run(runs: tuple[Path, Path], capsys: pytest.CaptureFixture[str]) -> None:
     words = [word for word in RUN if word not in ("--user-model", "sim/tide-user")]
     assert main([*words, "--out", str(runs[1])]) == 2
