@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Literal, TypeAlias
@@ -24,6 +25,8 @@ class Side:
     observations: dict[Group, dict[str, Observation]]
     planned: dict[Group, dict[str, int]]
     usd: dict[str, Decimal | None]
+    shared: Mapping[str, int] | None = None
+    """How much it has in common by plan with each side that it can be paired with; None: whatever both plan."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,7 +62,10 @@ def sides_within(measures: Measures, by: By) -> list[Side]:
         own = [each for each in measures.observations if (each.model if by == "model" else each.part) == name]
         planned = {k: n for k, n in measures.planned.items() if k[by == "part"] == name}
         part = replace(measures, observations=own, planned=Counter(planned))
-        sides.append(_side(name, part, model=by != "model", part=by != "part"))
+        side = _side(name, part, model=by != "model", part=by != "part")
+        if by == "part" and measures.shared is not None:
+            side = replace(side, shared={b: count for (a, b), count in measures.shared.items() if a == name})
+        sides.append(side)
     return sides
 
 
@@ -74,7 +80,13 @@ def contrasts(sides: Sequence[Side], baseline: str | None = None) -> list[Contra
     if baseline is not None and baseline not in names:
         raise ConfigurationError(f"there is no {baseline!r} to compare with; there are {', '.join(names)}.")
     first = next(side for side in sides if baseline in (None, side.name))
-    found = [each for other in sides if other is not first for each in _between(first, other)]
+    others = [other for other in sides if other is not first and (first.shared is None or other.name in first.shared)]
+    if not others:
+        raise ConfigurationError(
+            f"{first.name} cannot be paired with {', '.join(side.name for side in sides if side is not first)}: what "
+            "they were planned for has nothing in common."
+        )
+    found = [each for other in others for each in _between(first, other)]
     if not any(contrast.pairs for contrast in found):
         raise ConfigurationError(
             f"{', '.join(names)} have no scored observation in common: compare runs of one benchmark on the same data, "
@@ -114,7 +126,8 @@ def _side(name: str, measures: Measures, *, model: bool, part: bool) -> Side:
     observations: defaultdict[Group, dict[str, Observation]] = defaultdict(dict)
     planned: defaultdict[Group, dict[str, int]] = defaultdict(dict)
     for each in measures.observations:
-        observations[each.model if model else "", each.part if part else ""][each.item] = each
+        item = each.item if part else each.match or each.item
+        observations[each.model if model else "", each.part if part else ""][item] = each
     for (label, kind, metric), count in measures.planned.items():
         planned[label if model else "", kind if part else ""][metric] = count
     return Side(name=name, observations=dict(observations), planned=dict(planned), usd=dict(measures.usd))
@@ -129,13 +142,15 @@ def _between(baseline: Side, other: Side) -> Iterator[Contrast]:
                 f"{baseline.name} and {other.name} are not on the same data: {other_content[0]} and "
                 f"{len(other_content) - 1:,} more have the same name and other content."
             )
-        metrics = [metric for metric in baseline.planned[group] if metric in other.planned[group]]
+        common = [baseline.planned[group], other.planned[group]]
+        metrics = [metric for metric in common[0] if metric in common[1]]
+        most = sys.maxsize if baseline.shared is None else baseline.shared[other.name]
         yield Contrast(
             baseline=baseline.name,
             other=other.name,
             group=group,
             pairs=pairs,
-            planned={m: min(baseline.planned[group][m], other.planned[group][m]) for m in metrics},
+            planned={metric: min(most, *(planned[metric] for planned in common)) for metric in metrics},
             cost=(_cost(baseline, (a for a, _ in pairs)), _cost(other, (b for _, b in pairs))),
         )
 

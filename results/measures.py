@@ -20,7 +20,8 @@ class Observation:
 
     `item` is what another model, or the same one at another time, is observed on too; `part` the condition or the
     protocol and set; `cluster` is equal for observations that depend on each other. `metrics` says of each metric that
-    applies whether it holds; `outcome` tells in a word what came. `unit` is the dialogue that paid for it.
+    applies whether it holds; `outcome` tells in a word what came. `unit` is the dialogue that paid for it. `match` is
+    what stands for `item` between parts whose items are not the same: samples of one triplet, for instance.
     """
 
     unit: str
@@ -30,6 +31,7 @@ class Observation:
     cluster: str
     outcome: str
     metrics: Mapping[str, bool]
+    match: str = ""
 
 
 @dataclass(slots=True)
@@ -37,7 +39,8 @@ class Measures:
     """All observations of some runs.
 
     `metrics` begins with the headline; `planned` counts observations by model, part and metric; `marks` are what no
-    reader may miss; `usd` is what each unit's answers cost, None where that is not known.
+    reader may miss; `usd` is what each unit's answers cost, None where that is not known. Where parts have different
+    items, `shared` counts what each two have in common by plan; parts that are not in it are not compared.
     """
 
     metrics: tuple[str, ...]
@@ -45,6 +48,7 @@ class Measures:
     planned: Counter[tuple[str, str, str]]
     marks: Mapping[str, str] = field(default_factory=dict[str, str])
     usd: defaultdict[str, Decimal | None] = field(default_factory=lambda: defaultdict(Decimal))
+    shared: Mapping[tuple[str, str], int] | None = None
 
     @property
     def models(self) -> list[str]:

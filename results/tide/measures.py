@@ -1,9 +1,13 @@
-"""TIDE-Bench's observations: one per dialogue, with the metrics that the paper takes over its set and protocol."""
+"""TIDE-Bench's observations: one per dialogue, with the metrics that the paper takes over its set and protocol.
+
+DEA stands under the p-protocol too, where the paper has none: by it the protocols compare.
+"""
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
+from itertools import permutations
 from typing import Final
 
 from ...adapters.base import ConfigurationError
@@ -32,7 +36,8 @@ def measures(runs: Sequence[RunFolder]) -> Measures:
         for name, _ in _metrics(protocol, kind):
             planned[model, f"{protocol}/{kind}", name] = dialogues.part(model, protocol, kind, ALL).planned
     names = tuple(metric.name for metric in METRICS) + _BESIDE
-    found = Measures(names, list(_observations(dialogues)), planned, dict(marks_of(runs, sweep)))
+    marks = dict(marks_of(runs, sweep))
+    found = Measures(names, list(_observations(dialogues)), planned, marks, shared=_shared(dialogues))
     for run in runs:
         for line in run.lines():
             if line["k"] == "answer":
@@ -41,22 +46,38 @@ def measures(runs: Sequence[RunFolder]) -> Measures:
 
 
 def _metrics(protocol: Protocol, kind: Kind) -> Iterator[tuple[str, Holds]]:
-    """Yield the metrics that are taken over a set under a protocol (§4.3)."""
+    """Yield the metrics that are taken over a set under a protocol (§4.3), and DEA under either."""
     for metric in METRICS:
-        if metric.protocol == protocol and kind in metric.kinds:
+        if kind in metric.kinds and (metric.protocol == protocol or metric.name == "DEA"):
             yield metric.name, metric.holds
-    if protocol == "f":
-        for name in BESIDE:
-            yield f"DEA-{name}", lambda record, name=name: all_right(record, name)
+    for name in BESIDE:
+        yield f"DEA-{name}", lambda record, name=name: all_right(record, name)
+
+
+def _shared(dialogues: Dialogues) -> dict[tuple[str, str], int]:
+    """Count the triplets, times repeats, that two sets of a protocol have in common, and a set under both protocols.
+
+    Samples of a triplet agree in tier, verdict and subtype, and a triplet that lacks a set differs in one of them.
+    """
+    parts: defaultdict[tuple[Protocol, Kind], Counter[object]] = defaultdict(Counter)
+    for each in dialogues.plan.samples:
+        parts[each.protocol, each.kind][each.tier, each.verdict, each.subtype] += each.count
+    return {
+        ("/".join(one), "/".join(other)): dialogues.repeats * (parts[one] & parts[other]).total()
+        for one, other in permutations(parts, 2)
+        if one[0] == other[0] or one[1] == other[1]
+    }
 
 
 def _observations(dialogues: Dialogues) -> Iterator[Observation]:
     for record in dialogues.records:
+        repeat = f"#{record.repeat}" if record.repeat else ""
         yield Observation(
             unit=f"{record.model}/{record.protocol}/{record.sample}/{record.repeat}",
             model=record.model,
             part=f"{record.protocol}/{record.kind}",
-            item=record.sample + (f"#{record.repeat}" if record.repeat else ""),
+            item=f"{record.sample}{repeat}",
+            match=f"{record.triplet}{repeat}",
             cluster=record.cluster,
             outcome=_outcome(record),
             metrics={name: holds(record) for name, holds in _metrics(record.protocol, record.kind)},

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from decimal import Decimal
 
 import pytest
@@ -130,6 +131,18 @@ def test_what_only_one_side_has_a_metric_for_is_no_flip() -> None:
     assert [each.key for each in comparison(found, {}).tables] == ["differences", "checks", "costs"]
 
 
+def test_parts_of_other_items_pair_by_what_these_have_in_common_and_only_where_the_plan_shares_some() -> None:
+    every = measures({("m", "A"): "+-+-", ("m", "B"): "++.-", ("m", "C"): "+-"})
+    own = [replace(each, item=f"{each.part}:{each.item}", match=each.item) for each in every.observations]
+    every = replace(every, observations=own, shared={("A", "B"): 3, ("B", "A"): 3, ("C", "B"): 2})
+    (one,) = judged(contrasts(sides_within(every, "part")), ["EX"])
+    assert (one.contrast.other, one.difference.n, one.difference.planned, one.complete) == ("B", 3, 3, True)
+    (other,) = judged(contrasts(sides_within(replace(every, shared={("A", "B"): 4}), "part")), ["EX"])
+    assert (other.difference.n, other.complete) == (3, False)
+    with pytest.raises(ConfigurationError, match="A cannot be paired with B, C"):
+        contrasts(sides_within(replace(every, shared={}), "part"))
+
+
 def test_unscored_observations_are_left_out_and_the_comparison_says_so() -> None:
     found = judged(contrasts(sides_of_runs(runs(OLD, {**NEW, ("m", "B"): "++++++.."}))), ["EX"])
     assert (found[1].difference.n, found[1].difference.planned, found[1].complete) == (6, 8, False)
@@ -149,8 +162,6 @@ def test_unscored_observations_are_left_out_and_the_comparison_says_so() -> None
 def test_worse_is_a_loss_beyond_the_limit_that_the_corrected_test_confirms(
     points: float | None, p: float | None, limit: float, worse: bool
 ) -> None:
-    from dataclasses import replace
-
     (one, _) = judged(contrasts(sides_of_runs(runs(OLD, NEW))), ["EX"])
     assert replace(one, difference=Difference(points=points, p=p)).worse(limit) is worse
 

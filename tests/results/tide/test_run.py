@@ -100,6 +100,33 @@ def test_a_metric_without_values_on_the_baseline_is_a_sentence_that_says_where_i
     assert "--baseline f/" in err
 
 
+@pytest.mark.parametrize(
+    ("baseline", "others"),
+    [
+        ("f/chain", {"f/drift", "f/joint", "p/chain"}),
+        ("f/drift", {"f/chain", "f/joint"}),
+        ("p/joint", {"f/joint", "p/chain"}),
+    ],
+)
+def test_sets_are_compared_triplet_by_triplet_and_protocols_sample_by_sample(
+    runs: tuple[Path, Path], capsys: pytest.CaptureFixture[str], baseline: str, others: set[str]
+) -> None:
+    words = ["--by", "part", "--baseline", baseline, "--fail-if-worse=100", "--json"]
+    assert main(["compare", str(runs[1]), *words]) == 0
+    report = json.loads(capsys.readouterr().out)["report"]
+    assert "INCOMPLETE" not in report["marks"]
+    rows = report["tables"][0]["rows"]
+    assert {row[0] for row in rows} == others
+    assert {(row[2], row[3], row[6]["planned"]) for row in rows} == {("DEA", 3, 3)}
+
+
+def test_what_a_limit_cuts_off_is_not_missing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["run", "tide", "--model", "sim/tide-perfect", "--sql-workers", "1", "--protocol", "f"]
+    assert main([*words, "--limit", "4", "--out", str(tmp_path / "cut")]) == 0  # the fourth is a chain without a drift
+    assert main(["compare", str(tmp_path / "cut"), "--by", "part", "--fail-if-worse=100"]) == 0
+    assert "INCOMPLETE" not in capsys.readouterr().out
+
+
 def test_another_user_is_another_run(runs: tuple[Path, Path], capsys: pytest.CaptureFixture[str]) -> None:
     words = [word for word in RUN if word not in ("--user-model", "sim/tide-user")]
     assert main([*words, "--out", str(runs[1])]) == 2
