@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
@@ -59,8 +60,9 @@ class Cell:
 
 @dataclass(slots=True)
 class Estimate:
-    """Cells by (model, labels), the longest ordered lane of each model in calls, and the models that have no price, or
-    no bound on what they may write. `models` holds auxiliary ones too, which have calls and no dialogues of their own.
+    """Cells by (model, labels), the longest ordered lane of each model in its own calls, and the models that have no
+    price, or no bound on what they may write. `chain` is the longest lane in the calls of all that its dialogues ask.
+    `models` holds auxiliary ones too, which have calls and no dialogues of their own.
     `accounts` are models that share limits: those of one provider, and each auxiliary one alone.
     """
 
@@ -69,6 +71,7 @@ class Estimate:
     unpriced: set[str] = field(default_factory=set[str])
     unbounded: set[str] = field(default_factory=set[str])
     lane: dict[str, int] = field(default_factory=dict[str, int])
+    chain: int = 0
     accounts: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
 
 
@@ -119,17 +122,26 @@ def _quote(spec: Spec, model: ModelSpec, found: Estimate) -> Quote:
 async def _measure(
     spec: Spec, model: ModelSpec, experiment: Experiment, found: Estimate, quotes: Mapping[str, Quote]
 ) -> None:
+    calls: defaultdict[str, Counter[str]] = defaultdict(Counter)
+
     def heard(unit: Unit, asked: str, messages: Sequence[Message], options: dict[str, Json], answer: str) -> None:
         quote = quotes[asked]
         question = Question(model=quote.name, messages=tuple(messages), options={**quote.sent, **options})
+        calls[asked][unit.key] += 1
         cell = found.cells.setdefault((asked, *unit.labels.values()), Cell())
         _add(cell, len(quote.provider.wire.build(question).body), answer, question.options, quote.price)
 
     for unit, _ in await rehearse(experiment, model.name, spec.repeats, NoDatabase(), heard):
         found.cells[(model.name, *unit.labels.values())].dialogues += 1
-    found.lane[model.name] = max(
-        (sum(max(unit.turns for unit in step) for step in lane) for lane in experiment.lanes(model.name, 1)), default=0
-    )
+    for asked, own in calls.items():
+        found.lane[asked] = max(found.lane.get(asked, 0), _longest(experiment, model.name, own))
+    found.chain = max(found.chain, _longest(experiment, model.name, sum(calls.values(), Counter[str]())))
+
+
+def _longest(experiment: Experiment, model: str, calls: Mapping[str, int]) -> int:
+    """Return how many calls, by unit, the longest ordered lane has one after another."""
+    lanes = experiment.lanes(model, 1)
+    return max((sum(max(calls[unit.key] for unit in step) for step in lane) for lane in lanes), default=0)
 
 
 def _add(cell: Cell, size: int, answer: str, options: Mapping[str, Json], price: Price | None) -> None:
@@ -211,7 +223,7 @@ def by_model(spec: Spec, found: Estimate) -> dict[str, Total]:
 def in_total(spec: Spec, found: Estimate, totals: Mapping[str, Total]) -> Total:
     """Return what the run comes to: accounts work side by side, and the models of one share its limits."""
     sums = Cell.total(total.sums for total in totals.values())
-    seconds = max(total.seconds for total in totals.values())
+    seconds = max(found.chain * SECONDS_PER_CALL, *(total.seconds for total in totals.values()))
     for labels in found.accounts.values():
         shared = Cell.total(totals[label].sums for label in labels)
         # As a run has it: the first model of an account says what the account's limits are.
@@ -219,7 +231,7 @@ def in_total(spec: Spec, found: Estimate, totals: Mapping[str, Total]) -> Total:
         seconds = max(seconds, wall_seconds(shared.calls, shared.tokens, 0, found.models[labels[0]], together))
     low = None if found.unpriced >= totals.keys() else sums.low
     high = None if found.unpriced or found.unbounded else sums.high
-    batches = max((total.batches for total in totals.values() if total.batches), default=None)
+    batches = found.chain if spec.settings.batch else None
     return Total(sums, seconds, low, high, sorted(found.unpriced), batches)
 
 

@@ -227,6 +227,18 @@ def test_a_dry_run_counts_the_questions_to_the_user_apart(
     assert (models["sim/tide-perfect"]["dialogues"], models["user"]["dialogues"]) == (5, 0)
 
 
+def test_a_dry_run_in_batches_counts_the_users_rounds_between_the_agents(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    words = ["run", "tide", "--model", "sim/tide-perfect", "--user-model", "sim/tide-user", "--limit", "3", "--batch"]
+    assert main([*words, "--dry-run", "--json"]) == 0
+    dry = json.loads(capsys.readouterr().out)
+    # The joint sample under f is the longest: two questions, each routed and answered, and two queries.
+    assert {name: each["batches"] for name, each in dry["models"].items()} == {"sim/tide-perfect": 4, "user": 4}
+    assert dry["total"]["batches"] == 8
+
+
 def test_a_run_is_scored_again_from_its_answers_and_its_report_stays(
     runs: tuple[Path, Path], capsys: pytest.CaptureFixture[str]
 ) -> None:
