@@ -10,6 +10,7 @@ from datetime import datetime
 from typing import Final
 
 from ..adapters.base import Answer, Fatal, Fault
+from .journal import Fields
 
 LINGER: Final = 1e-4
 LONGEST_LINGER: Final = 5e-3
@@ -65,6 +66,13 @@ class Progress:
     to_examine: int = 0
     examined: int = 0
     stopped: Counter[str] = field(default_factory=Counter[str])
+    unscored: Counter[str] = field(default_factory=Counter[str])
+    """Units that ended without a score, in this part and earlier ones, by the benchmark's word for the fault."""
+
+    def visit(self, line: Fields) -> None:
+        """Count the unscored ends of earlier parts."""
+        if line["k"] == "end" and "unscored" in line:
+            self.unscored[line["unscored"]] += 1
 
     def of(self, model: str) -> ModelProgress:
         """Return the counts of `model`."""

@@ -154,7 +154,7 @@ async def _open(
         ledger = Ledger(budget)
         progress = Progress()
         left = OpenBatches(manifest.run)
-        visitors = [ledger.visit, left.visit, visit]
+        visitors = [ledger.visit, left.visit, progress.visit, visit]
         journal = Journal.open(folder / JOURNAL, visitors=visitors, linger=progress.linger)
         stack.callback(journal.close)
         ledger.close()
@@ -239,7 +239,7 @@ class Dialogues:
             planned = {label: counts.planned for label, counts in self._live.progress.models.items()}
             self._door.journal.append(began(planned))
         try:
-            await self._experiment.dialogue(unit, UnitContext(unit, self._door))
+            fault = await self._experiment.dialogue(unit, UnitContext(unit, self._door))
         except Unfinished as stop:
             self._stopped(unit, stop)
             raise
@@ -249,7 +249,10 @@ class Dialogues:
             crash = self._crashed(unit, error)
             self._stopped(unit, crash)
             raise crash from None
-        self._door.journal.append({"k": "end", "u": unit.key, "m": unit.model})
+        end = {"k": "end", "u": unit.key, "m": unit.model}
+        self._door.journal.append(end | {"unscored": fault} if fault else end)
+        if fault:
+            self._live.progress.unscored[fault] += 1
 
     def end(self, summary: Summary) -> None:
         """Write the end of the part, if it has begun, and the summary, which a finished run keeps from its last part.

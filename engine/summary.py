@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
@@ -65,7 +65,10 @@ class ModelSummary:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Summary:
-    """How a run, or this part of it, ended. Amounts in USD, over all parts; `causes` are why the run itself ended."""
+    """How a run, or this part of it, ended. Amounts in USD, over all parts; `causes` are why the run itself ended.
+
+    `unscored` counts dialogues that are done and yet have no score, by the fault that their benchmark names.
+    """
 
     state: State
     folder: Path
@@ -76,6 +79,7 @@ class Summary:
     began: datetime
     ended: datetime
     causes: tuple[str, ...] = ()
+    unscored: Mapping[str, int] = field(default_factory=dict[str, int])
 
     @property
     def exit_code(self) -> int:
@@ -118,6 +122,7 @@ class Summary:
             "planned": self.planned,
             "done": self.done,
             "left": self.planned - self.done,
+            "unscored": dict(self.unscored),
             "known_usd": str(self.known),
             "exposed_usd": str(self.exposed),
             "cap_usd": None if self.cap is None else str(self.cap),
@@ -156,6 +161,7 @@ def summarise(live: Live) -> Summary:
         began=live.began,
         ended=datetime.now(UTC),
         causes=(*causes, *live.crashes.values()),
+        unscored=dict(live.progress.unscored),
     )
 
 

@@ -96,8 +96,11 @@ class Experiment(Protocol):
         """Yield the lanes of one model lazily, in plan order; the longest first, since they end last."""
         ...
 
-    async def dialogue(self, unit: Unit, ctx: Context) -> None:
-        """Talk `unit` through. Deterministic given what `ctx` returns."""
+    async def dialogue(self, unit: Unit, ctx: Context) -> str | None:
+        """Talk `unit` through. Deterministic given what `ctx` returns.
+
+        Where it came to an end that cannot be scored, by a fault that is not the model's, return that in words.
+        """
         ...
 
     def references(self) -> Iterable[Reference]:

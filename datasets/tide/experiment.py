@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal, TypeAlias, cast
+from typing import Any, Final, Literal, TypeAlias, cast
 
 import msgspec
 
@@ -19,6 +19,7 @@ from . import words
 from .actions import Clarify, Query
 from .desk import Desk
 from .dialogue import Trace, talk
+from .metrics import scored
 from .planning import planned, takes
 from .record import DialogueRecord, Plan, Protocol
 from .samples import Sample, Triplet
@@ -29,6 +30,8 @@ from .simulator.situation import Parts
 from .simulator.user import UserSimulator
 from .state import DialogueState
 from .statistics import changes
+
+FAULT: Final = "the user simulator failed (another --user-model, in a run of its own, is the way out)"
 
 Evidence: TypeAlias = Literal["rewritten", "original"]
 
@@ -106,14 +109,16 @@ class TideExperiment:
                     if takes(sample, protocol):
                         yield [(_unit(model, protocol, sample, repeat),)]
 
-    async def dialogue(self, unit: Unit, ctx: Context) -> None:
-        """Talk one sample through under one protocol."""
+    async def dialogue(self, unit: Unit, ctx: Context) -> str | None:
+        """Talk one sample through under one protocol; return what kept it from being scored, if anything did."""
         sample = self._samples[unit.item]
         triplet = sample.triplet
         state = DialogueState(sample, cast("Protocol", unit.labels["protocol"]))
         evidence = triplet.evidence if self.setup.evidence == "original" else triplet.rewritten_evidence
         trace = await talk(ctx, state, unit.model, self._desks[triplet.database], self._user, evidence)
-        ctx.record(**_record(unit, state, trace).fields())
+        record = _record(unit, state, trace)
+        ctx.record(**record.fields())
+        return None if scored(record) else FAULT
 
     def references(self) -> Iterator[Reference]:
         """Yield the gold of every stage."""

@@ -190,6 +190,7 @@ def summary_text(summary: Summary) -> str:
     """Return how a run ended and what to do next, for a person."""
     left = f"; {summary.planned - summary.done:,} left" if summary.done < summary.planned else ""
     lines = [f"{summary.state}: {summary.done:,} of {summary.planned:,} dialogues in {summary.folder}{left}"]
+    lines.extend(f"  {count:,} of them not scored: {fault}" for fault, count in summary.unscored.items())
     lines.append(f"ended {local(summary.ended)} after {clock((summary.ended - summary.began).total_seconds())}")
     spent = money(summary.known, summary.exposed, summary.cap)
     lines.append(f"{spent}; no price is known for {', '.join(summary.unpriced)}" if summary.unpriced else spent)

@@ -54,6 +54,7 @@ class Head(TypedDict, total=False):
     h: str
     batch: str
     m: str
+    unscored: str
     made: str
     calls: int
     id: str

@@ -127,6 +127,21 @@ def test_what_a_limit_cuts_off_is_not_missing(tmp_path: Path, capsys: pytest.Cap
     assert "INCOMPLETE" not in capsys.readouterr().out
 
 
+def test_the_summary_counts_what_a_failing_user_left_unscored_as_the_report_does(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["run", "tide", "--model", "sim/tide-perfect", "--user-model", "sim/echo", "--limit", "3"]
+    words += ["--sql-workers", "1", "--out", str(tmp_path / "run")]
+    assert main(words) == 0
+    head, unscored, *_ = capsys.readouterr().out.splitlines()
+    assert head.startswith("complete: 5 of 5 dialogues in ")
+    assert unscored.startswith("  4 of them not scored: the user simulator failed")
+    assert main([*words, "--json"]) == 0  # nothing is left to do, and the count is that of earlier parts
+    assert list(json.loads(capsys.readouterr().out)["unscored"].values()) == [4]
+    marks = json.loads(_report(tmp_path / "run", capsys))["report"]["marks"]
+    assert marks["INCOMPLETE"].startswith("1 of 5 dialogues are scored, 4 of the others ended by a fault")
+
+
 def test_another_user_is_another_run(runs: tuple[Path, Path], capsys: pytest.CaptureFixture[str]) -> None:
     words = [word for word in RUN if word not in ("--user-model", "sim/tide-user")]
     assert main([*words, "--out", str(runs[1])]) == 2
