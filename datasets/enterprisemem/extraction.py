@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 
-_FENCE = re.compile(
-    r"\A\s*```[^\S\n]*(?:sql|sqlite)?[^\S\n]*\n(?P<inside>.*?)\n?[^\S\n]*```\s*\Z", re.DOTALL | re.IGNORECASE
-)
+from ..fences import unfenced
+
 _LANGUAGE_LINE = re.compile(r"\A\s*sql[^\S\n]*\n", re.IGNORECASE)
 
 
@@ -15,6 +14,5 @@ def extract_sql(answer: str) -> str:
 
     SQL is never salvaged from prose: an answer that explains itself is a preamble error, as in the paper (section 5.7).
     """
-    fenced = _FENCE.match(answer)
-    inside = fenced["inside"] if fenced and "```" not in fenced["inside"] else answer
-    return _LANGUAGE_LINE.sub("", inside).strip()
+    fenced = unfenced(answer, ("sql", "sqlite"))
+    return _LANGUAGE_LINE.sub("", answer if fenced is None else fenced, count=1).strip()

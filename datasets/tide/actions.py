@@ -12,12 +12,12 @@ stand unescaped inside strings, as models write them in SQL.
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias, cast
 
 from ...adapters.base import Json
+from ..fences import unfenced
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,8 +65,6 @@ SCHEMA: Final[Mapping[str, Json]] = {
 }
 """The JSON Schema of an action."""
 
-_FENCE = re.compile(r"\A```[^\S\n]*(?:json)?[^\S\n]*\n(?P<inside>.*?)\n?[^\S\n]*```\Z", re.DOTALL | re.IGNORECASE)
-
 
 def read_action(answer: str) -> Action:
     """Return the action that an answer is. Raises Malformed."""
@@ -84,10 +82,8 @@ def read_action(answer: str) -> Action:
 
 def read_object(answer: str) -> dict[str, Any]:
     """Return the one JSON object that an answer is, out of its fence if it has one. Raises Malformed."""
-    text = answer.strip()
-    fenced = _FENCE.match(text)
-    if fenced and "```" not in fenced["inside"]:
-        text = fenced["inside"].strip()
+    fenced = unfenced(answer, ("json",))
+    text = (answer if fenced is None else fenced).strip()
     if not text:
         raise Malformed("it is empty")
     try:

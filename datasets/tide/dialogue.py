@@ -12,7 +12,7 @@ from .actions import Action, Clarify, Malformed, Query, read_action
 from .desk import Desk
 from .record import Asked, Ending, Queried
 from .scoring import judge
-from .simulator.situation import SimulatorFault, Situation
+from .simulator.situation import SimulatorFault, Situation, taken_in
 from .simulator.user import Reply, UserSimulator
 from .state import DialogueState, Exchange
 from .words import words
@@ -93,7 +93,7 @@ async def _answer(ctx: Context, state: DialogueState, desk: Desk, user: UserSimu
     """Let the user answer the question that waits, and record the decision; a fault of theirs ends the dialogue."""
     assert state.question is not None
     situation = Situation(
-        question=state.question,
+        question=taken_in(state.question),
         conversation=state.conversation[:-1],
         layers=state.layers,
         resolved=frozenset(state.resolved),
@@ -105,7 +105,7 @@ async def _answer(ctx: Context, state: DialogueState, desk: Desk, user: UserSimu
         trace.detail = str(fault)
         state.abandon("simulator_error")
         return
-    trace.asked.append(_asked(state, situation.question, reply))
+    trace.asked.append(_asked(state, state.question, reply))
     state.hear(reply)
 
 

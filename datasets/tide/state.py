@@ -18,7 +18,7 @@ from typing import Final
 from .actions import Action, Clarify, Query
 from .record import Ending, Protocol
 from .samples import Layer, Sample, Stage
-from .simulator.situation import Said
+from .simulator.situation import Said, taken_in
 from .simulator.user import Reply
 
 TURNS: Final = 20
@@ -126,6 +126,6 @@ def _heard(exchange: Exchange) -> Said:
         case None:
             return Said("user", exchange.said)
         case Clarify(question):
-            return Said("analyst", question)
+            return Said("analyst", taken_in(question))
         case Query():
             return Said("analyst", "(gives a query)")

@@ -17,6 +17,14 @@ UNA: Final = "Una"
 OTHER: Final = "Other"
 """ρ of every decision that does not resolve a layer (§4.3)."""
 
+LONGEST: Final = 4_000
+"""Characters of a question that the user takes in: no one reads on, and neither do router, generator and validator."""
+
+
+def taken_in(question: str) -> str:
+    """Return as much of a question as the user takes in."""
+    return question[:LONGEST]
+
 
 @dataclass(frozen=True, slots=True)
 class Said:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from turntide.datasets.tide.commitments import commitments
 from turntide.datasets.tide.drift import drift
-from turntide.datasets.tide.parsing import UnparsableSql
+from turntide.datasets.tide.parsing import LONGEST, SQLITE, UnparsableSql
 from turntide.datasets.tide.schema import Schema
 
 from ...support.cases import FIXTURES, blocks, headed
@@ -65,7 +65,7 @@ def test_what_is_not_one_query_is_reported(case: str) -> None:
 
 def test_nesting_without_end_is_reported() -> None:
     with pytest.raises(UnparsableSql, match="nested too deeply"):
-        commitments("SELECT " + "(" * 5000 + "1" + ")" * 5000)
+        commitments("SELECT " + "(" * 4000 + "1" + ")" * 4000)
     with pytest.raises(UnparsableSql, match="nested too deeply"):
         commitments("SELECT " + "(SELECT " * 300 + "1" + ")" * 300)
 
@@ -97,3 +97,24 @@ def test_a_unit_is_equal_by_path_clause_and_value(schema: Schema) -> None:
     assert first == second
     assert hash(first) == hash(second)
     assert first.path == ("WHERE ? IN (SELECT ...)",)
+
+
+@pytest.mark.parametrize(
+    ("sql", "why"),
+    [
+        ("SELECT 1" + "+1" * LONGEST, "longer than 20,000 characters"),
+        ("SELECT * FROM t" + " JOIN t" * 60, "joins without ON"),
+        ("SELECT * FROM t" + " JOIN t JOIN t ON 1" * 30, "joins without ON"),
+    ],
+)
+def test_what_sqlglot_would_take_minutes_over_never_reaches_its_parser(
+    sql: str, why: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(type(SQLITE), "parser", lambda *_: pytest.fail("the parser was called"))  # pyright: ignore[reportUnknownLambdaType,reportUnknownArgumentType]
+    with pytest.raises(UnparsableSql, match=why):
+        commitments(sql)
+
+
+def test_joins_with_conditions_and_cross_joins_may_be_many() -> None:
+    joined = " JOIN t ON 1 LEFT JOIN t USING (a) CROSS JOIN t NATURAL JOIN t" * 15
+    assert commitments(f"SELECT a FROM t{joined}")

@@ -9,6 +9,8 @@ from turntide.adapters.base import Answer, Message
 from turntide.datasets.tide.actions import Clarify, Query
 from turntide.datasets.tide.experiment import TideExperiment
 from turntide.datasets.tide.samples import Sample
+from turntide.datasets.tide.simulator import rules
+from turntide.datasets.tide.simulator.situation import LONGEST, UNA, Situation, Target
 from turntide.datasets.tide.words import words
 
 from ....support.tide import DirectContext, one_by_one, scripted
@@ -188,3 +190,20 @@ async def test_gold_given_by_a_perfect_agent_is_right_in_every_sample(experiment
                 assert record.ending == "complete"
                 assert record.turns == len(expected) == unit.turns
                 assert all(query.agree["multiset"] for query in record.queried)
+
+
+async def test_a_question_without_end_is_taken_in_up_to_a_bound_and_recorded_whole(
+    talk: Talk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked_at: list[Situation] = []
+
+    def seen(situation: Situation) -> Target:
+        looked_at.append(situation)
+        return Target(UNA)
+
+    monkeypatch.setattr(rules, "route", seen)
+    question = "How do you mean that? " * 10_000
+    record = await talk("value:chain", scripted(asks(question), asks(L1), gives(PRE)))
+    assert [len(asked.question) for asked in record.asked] == [len(question.strip()), len(L1)]
+    assert [len(situation.question) for situation in looked_at] == [LONGEST, len(L1)]
+    assert max(len(said.text) for situation in looked_at for said in situation.conversation) == LONGEST
