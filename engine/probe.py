@@ -50,7 +50,7 @@ _AT_FAULT: Final[Mapping[FatalKind, tuple[Check, str]]] = {
     "key": ("key", "was not accepted. Set the right one, with access to this model"),
     "quota": ("key", "was accepted, but its account has no money or quota left"),
     "not_found": ("model", "is not there under this id (or the base URL leads elsewhere)"),
-    "bad_request": ("options", "were not accepted as they were sent"),
+    "bad_request": ("options", "or another part of the request were not accepted as they were sent"),
 }
 
 
@@ -152,9 +152,14 @@ async def probe(target: Target, transport: Transport, timeout: float) -> Probe:
         target=target,
         exchanged=found,
         seconds=time.monotonic() - began,
-        findings=(*_reply(target, found), *_limits(found), *_price(target)),
+        findings=findings(target, found),
         usd=target.price.cost(usage) if target.price and usage else None,
     )
+
+
+def findings(target: Target, found: Exchanged) -> tuple[Finding, ...]:
+    """Return what an exchange shows of the target."""
+    return (*_reply(target, found), *_limits(found), *_price(target))
 
 
 def _reply(target: Target, found: Exchanged) -> Iterator[Finding]:
@@ -169,6 +174,8 @@ def _reply(target: Target, found: Exchanged) -> Iterator[Finding]:
             configured = describe(target.model.id, target.question.options)
             yield Finding("options", "ok", f"{_sent(target)} were accepted: {configured}")
             yield from _answer(answer)
+        case Fatal(status=int(status), message=message) if 300 <= status < 400:
+            yield Finding("base URL", "problem", f"{url} leads elsewhere. It says: {message}")
         case Fatal(kind=kind, message=message):
             check, what = _AT_FAULT[kind]
             subject = {"key": key, "model": target.name, "options": _sent(target)}.get(check, check)
@@ -204,6 +211,8 @@ def _sent(target: Target) -> str:
 def _answer(answer: Answer) -> Iterator[Finding]:
     if answer.finish == "refused":
         yield Finding("answer", "note", f"the model refused the question: {answer.detail}")
+    if answer.finish == "stop" and not answer.text.strip():
+        yield Finding("answer", "note", "it holds no text: a run would score it as an empty answer")
     if answer.finish == "length":
         yield Finding("answer", "note", "it was cut at max_tokens, which therefore holds (reasoning counts too)")
     if answer.usage is None:
@@ -211,7 +220,10 @@ def _answer(answer: Answer) -> Iterator[Finding]:
 
 
 def _limits(found: Exchanged) -> Iterator[Finding]:
-    if said := "; ".join(_limit(hint) for hint in found.hints):
+    said = "; ".join(_limit(hint) for hint in found.hints)
+    if any(hint.limit == 0 for hint in found.hints):
+        yield Finding("limits", "note", f"the headers say {said}; a limit of 0 is passed over: give --rpm and --tpm")
+    elif said:
         yield Finding("limits", "ok", f"the headers say {said}")
     elif isinstance(found.reply, Answer):
         yield Finding("limits", "note", "no header speaks of limits: give --rpm and --tpm, or they are found by trying")

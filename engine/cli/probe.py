@@ -9,7 +9,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from .arguments import at_least, model_id, positive
+from .arguments import at_least, model_id, not_negative, positive
 
 if TYPE_CHECKING:
     from ..benchmark import Subparsers
@@ -30,7 +30,7 @@ def add_parser(commands: Subparsers, words: Sequence[str]) -> None:
     )
     parser.add_argument("model", type=model_id, metavar="P/ID[@VARIANT]", help="as in `turntide run --model`")
     parser.add_argument("--max-tokens", type=at_least(1), metavar="N", help="sent with the question (64 if accepted)")
-    parser.add_argument("--temperature", type=float, metavar="T", help="sent with the question")
+    parser.add_argument("--temperature", type=not_negative, metavar="T", help="sent with the question")
     parser.add_argument("--prices", metavar="FILE", help="a price table that goes before the built-in one")
     parser.add_argument("--timeout", type=positive, default=60.0, metavar="S", help="seconds for the answer (60)")
     parser.add_argument("--json", action="store_true", help="print what was found as JSON")

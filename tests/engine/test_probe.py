@@ -9,14 +9,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from turntide.adapters.base import Account, Json, Secret, WireRequest
+from turntide.adapters.base import Account, Json, LimitHint, Reply, Secret, WireRequest
+from turntide.adapters.errors import complaint, read_error, read_redirect
 from turntide.adapters.prices import PriceTable
 from turntide.adapters.provider import Provider
 from turntide.adapters.simulated import Config, SimulatedServer, serve
 from turntide.adapters.simulated.config import configured
 from turntide.adapters.transport import HttpxTransport
 from turntide.engine.cli import main
-from turntide.engine.probe import Finding, Probe, Target, probe, target_of
+from turntide.engine.exchange import Exchanged
+from turntide.engine.probe import Finding, Probe, Target, findings, probe, target_of
 from turntide.engine.routes import price_of
 from turntide.engine.spec import ModelSpec
 
@@ -119,6 +121,31 @@ async def test_a_dated_version_of_what_was_asked_is_no_other_model() -> None:
     )
     found = await probe(target, scripted, 5.0)
     assert about(found, "model") == Finding("model", "ok", "m-2026-01-31 answered, a version of m")
+
+
+SAID: dict[str, tuple[Reply, tuple[LimitHint, ...], str, str, str]] = {
+    "no text": (replace(good(), text=" \n"), (), "answer", "note", "holds no text"),
+    "limit 0": (good(), (LimitHint(resource="tokens", limit=0),), "limits", "note", "a limit of 0 is passed over"),
+    "redirect": (read_redirect(307, "https://x/v1"), (), "base URL", "problem", "leads elsewhere"),
+    "bare 400": (read_error(400, complaint(b'{"error": null}'), None), (), "options", "problem", "or another part of"),
+}
+
+
+@pytest.mark.parametrize("case", SAID)
+def test_what_a_run_would_stumble_over_is_no_ok(case: str) -> None:
+    reply, hints, check, state, said = SAID[case]
+    environ = {"TURNTIDE_COMPATIBLE_BASE_URL": "http://127.0.0.1:9/v1", "TURNTIDE_COMPATIBLE_API_KEY": KEY}
+    target = target_of("compatible/m", {}, lambda model, by: price_of(PriceTable.load(), model, by, None), environ)
+    found = [each for each in findings(target, Exchanged(reply=reply, hints=hints)) if each.check == check]
+    assert [(each.state, said in each.said) for each in found] == [(state, True)]
+
+
+@pytest.mark.parametrize("temperature", ["nan", "inf", "-1", "warm"])
+def test_a_temperature_that_a_run_refuses_is_refused(temperature: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as caught:
+        main(["probe", "sim/echo", f"--temperature={temperature}"])
+    assert caught.value.code == 2
+    assert "--temperature" in capsys.readouterr().err
 
 
 class Keyed(PlainWire):
