@@ -80,6 +80,7 @@ _STATUS_OF_CODE = {
 }
 _SECRET = re.compile(r"[\w*.-]{20,}")
 _LONGEST = 500
+_QUOTED = 80
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,11 +164,21 @@ def opened(reply: WireReply, wait: float | None) -> dict[str, Json] | Reply:
     try:
         body = as_object(decode(reply.body))
     except ValueError:
-        return malformed(reply, f"{len(reply.body)} bytes that are not JSON")
+        return malformed(reply, _not_json(reply.body))
     if body.get("error"):
         said = complaint_of(body)
         return read_error(said.status, said, wait, paid=True)
     return body
+
+
+def _not_json(body: bytes) -> str:
+    """Say how large a body is that is not JSON; what does not even begin like it is quoted: a page of another place."""
+    size = f"{len(body)} bytes that are not JSON"
+    line = _SECRET.sub("***", _short(body[: 4 * _LONGEST].decode("utf-8", "replace")))
+    begins = "".join(filter(str.isprintable, line))[:_QUOTED]
+    if not begins or begins.startswith(("{", "[")):
+        return size
+    return f"{size}, beginning {begins!r}. Is the base URL right (often it ends in /v1)?"
 
 
 def malformed(reply: WireReply, what: str) -> Fault:

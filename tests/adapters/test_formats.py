@@ -292,3 +292,15 @@ def test_dashscope_says_quota_of_the_tokens_of_a_minute(passes: bool, kind: str)
     read = OpenAIChat(quota_passes=passes).read(WireReply(429, {}, body), QUESTION)
     assert isinstance(read, Fault | Fatal)
     assert read.kind == kind
+
+
+PAGE = b"<!doctype html>\n<html>\x07<title>Welcome to nginx!</title>" + b"<p>more</p>" * 50
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_a_page_with_a_200_is_quoted_and_the_base_url_suspected(name: str) -> None:
+    read = FORMATS[name].read(WireReply(status=200, headers={}, body=PAGE), QUESTION)
+    assert isinstance(read, Fault)
+    assert "'<!doctype html> <html><title>Welcome to nginx!</title>" in read.message
+    assert "Is the base URL right" in read.message
+    assert len(read.message) < 250
