@@ -8,11 +8,14 @@ break the next question, which quotes it: servers refuse a body that holds half 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 
 import orjson
 
 from .base import ConfigurationError, Json
+
+_DIGITS = re.compile(r"[0-9]{1,13}")
 
 
 def encode(value: Json) -> bytes:
@@ -81,7 +84,9 @@ def as_text(value: Json) -> str:
 
 
 def as_count(value: Json) -> int | None:
-    """Return `value` if it can count tokens (a whole number from 0 to 10¹²), else None."""
-    if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= 10**12:
-        return value
-    return None
+    """Return `value` if it can count tokens (a whole number from 0 to 10¹², also as `5.0` or `"5"`), else None."""
+    if isinstance(value, str) and _DIGITS.fullmatch(value):
+        value = int(value)
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 10**12:
+        return None
+    return int(value) if value == int(value) else None

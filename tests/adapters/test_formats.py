@@ -28,6 +28,7 @@ from turntide.adapters.base import (
 from turntide.adapters.gemini import GeminiContent
 from turntide.adapters.openai_chat import OpenAIChat
 from turntide.adapters.openai_responses import OpenAIResponses
+from turntide.adapters.wirejson import as_count
 
 from ..support.replies import NOW, QUESTION, cases, damaged, expected_of, headers, reply_of, statuses
 
@@ -292,6 +293,20 @@ def test_dashscope_says_quota_of_the_tokens_of_a_minute(passes: bool, kind: str)
     read = OpenAIChat(quota_passes=passes).read(WireReply(429, {}, body), QUESTION)
     assert isinstance(read, Fault | Fatal)
     assert read.kind == kind
+
+
+@pytest.mark.parametrize(
+    ("told", "counted"),
+    [(5, 5), (5.0, 5), ("5", 5), (0, 0), (-1, None), (5.5, None), ("5.0", None), ("", None), (True, None), (None, None),
+     (10**13, None), (float("nan"), None), (float("inf"), None), ("9" * 5000, None), ("\u0665", None)],
+)  # fmt: skip
+def test_a_count_of_tokens_is_a_whole_number_however_it_is_spelled(told: Json, counted: int | None) -> None:
+    assert as_count(told) == counted
+    usage = {"prompt_tokens": told, "completion_tokens": 1}
+    body = json.dumps({"choices": [{"message": {"content": "x"}}], "usage": usage}).encode()
+    read = OpenAIChat().read(WireReply(status=200, headers={}, body=body), QUESTION)
+    assert isinstance(read, Answer)
+    assert (read.usage and read.usage.input_tokens) == counted
 
 
 PAGE = b"<!doctype html>\n<html>\x07<title>Welcome to nginx!</title>" + b"<p>more</p>" * 50
