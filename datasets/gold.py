@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sqlite3
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -38,6 +39,12 @@ class Result:
     blank: bool = True
     """No row, or nothing but NULLs: an answer that says nothing."""
     error: str | None = None
+    of_database: bool = False
+    """Whether another database could have made the error go away; a limit that was reached says nothing of it."""
+
+
+class LimitReached(sqlite3.DataError):
+    """A trusted query took longer or gave more rows than it may."""
 
 
 def in_silence(_: str) -> None:
@@ -82,7 +89,7 @@ class GoldRunner:
             connection.close()
 
     def rows(self, database: str, sql: str) -> list[Row]:
-        """Run `sql` and return its rows; sqlite3.Error when it fails or runs into a limit."""
+        """Run `sql` and return its rows; sqlite3.Error when it fails, LimitReached when it runs into a limit."""
         connection = self._connections[database]
         clock = _Clock(self._limit)
         connection.set_progress_handler(clock.has_expired, 100_000)
@@ -92,9 +99,11 @@ class GoldRunner:
             if error.sqlite_errorcode == sqlite3.SQLITE_INTERRUPT and not clock.late:
                 # Ctrl-C came while the handler ran: sqlite3 swallows whatever is raised there, and stops the statement.
                 raise KeyboardInterrupt from None
+            if clock.late:
+                raise LimitReached(f"stopped after {self._limit:,.0f} s") from error
             raise
         if len(rows) > LIMIT_ROWS:
-            raise sqlite3.DataError(f"more than {LIMIT_ROWS:,} rows")
+            raise LimitReached(f"more than {LIMIT_ROWS:,} rows")
         return rows
 
     def result(self, database: str, sql: str) -> Result:
@@ -108,10 +117,16 @@ class GoldRunner:
         try:
             rows = self.rows(database, sql)
         except sqlite3.Error as error:
-            return Result(error=str(error))
+            return Result(error=str(error), of_database=_of_database(error))
         digester = Digester()
         for row in rows:
             digester.add(row)
         digests = digester.digests()
         blank = all(value is None for row in rows for value in row)
         return Result(len(rows), digests["strict"], digests["multiset"], blank)
+
+
+def _of_database(error: sqlite3.Error) -> bool:
+    """Whether an error may owe to the database: no limit, no slip of syntax, no second statement."""
+    of_text = isinstance(error, sqlite3.ProgrammingError) or re.search("syntax error|incomplete input", str(error))
+    return not (of_text or isinstance(error, LimitReached))

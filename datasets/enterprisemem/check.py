@@ -24,7 +24,8 @@ class CheckReport(msgspec.Struct, frozen=True, kw_only=True):
     Turns are named `SESSION:TURN`. `gold_ok` counts gold queries that run and return rows; `gold_empty` and
     `gold_failed` list the others. `memory_critical` follows the rule of §3.2, not the file's flags; `critical_share` is
     its share by `source/tier`. `fallback_same` lists turns whose gold and fallback results coincide, which are no
-    evidence of contamination. `errors` has SQLite's word on each failure. `quirks` maps each rule to what breaks it.
+    evidence of contamination. `errors` has SQLite's word on each failure, or the limit that a query ran into;
+    `of_databases` lists those of `gold_failed` that SQLite itself refused. `quirks` maps each rule to what breaks it.
     """
 
     sessions: int
@@ -42,6 +43,7 @@ class CheckReport(msgspec.Struct, frozen=True, kw_only=True):
     errors: dict[str, str]
     quirks: dict[str, tuple[str, ...]]
     databases: dict[str, DatabaseFacts]
+    of_databases: tuple[str, ...]
 
 
 def check(sessions: Sequence[Session], databases: Mapping[str, SourceDatabase], told: Told = in_silence) -> CheckReport:
@@ -70,6 +72,7 @@ def check(sessions: Sequence[Session], databases: Mapping[str, SourceDatabase], 
         errors={key: result.error for results in (other, gold) for key, result in results.items() if result.error},
         quirks=quirks,
         databases={name: facts_of(database) for name, database in databases.items()},
+        of_databases=tuple(key for key, result in gold.items() if result.of_database),
     )
 
 

@@ -30,7 +30,8 @@ class CheckReport(msgspec.Struct, frozen=True, kw_only=True):
     `gold_empty`, `gold_failed` and `gold_unparsable` list the others, and `errors` has the word of SQLite or of the
     parser on each. `drift_failed` lists, by the signal of Table 7, the drifts that fail one of the eight checks, whose
     details stand in `errors` too; an unparsable or failing anchor leaves its drift unchecked. `quirks` maps each rule
-    to the triplets that break it; none is looked for when a gold does not parse.
+    to the triplets that break it; none is looked for when a gold does not parse. `of_databases` names those of the
+    golds and drifts that may fail because the databases are not the ones that they were written for.
     """
 
     name: str
@@ -45,6 +46,7 @@ class CheckReport(msgspec.Struct, frozen=True, kw_only=True):
     quirks: dict[str, tuple[str, ...]]
     statistics: Statistics
     databases: dict[str, DatabaseFacts]
+    of_databases: tuple[str, ...]
 
     @property
     def ok(self) -> bool:
@@ -76,6 +78,11 @@ def check(file: TripletFile, databases: Mapping[str, SourceDatabase], told: Told
         quirks={name: tuple(rule(file, schemas)) for name, rule in QUIRKS.items()} if not unparsable else {},
         statistics=statistics(file.triplets),
         databases={name: facts_of(database) for name, database in databases.items()},
+        of_databases=tuple(
+            key
+            for key, result in results.items()
+            if (result.of_database or (not result.rows and not result.error)) and key not in unparsable
+        ),
     )
 
 

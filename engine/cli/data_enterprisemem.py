@@ -64,9 +64,10 @@ def check_sessions(args: argparse.Namespace) -> int:
     show(facts, args.json, text)
     if report.gold_failed:
         turn = report.gold_failed[0]
+        advice = " Check that the databases are the ones that the sessions were written for."
         print(
-            f"turntide: {len(report.gold_failed)} gold queries fail, the first at {turn}: {report.errors[turn]}. "
-            f"Check that the databases are the ones that the sessions were written for.",
+            f"turntide: {len(report.gold_failed)} gold queries fail, the first at {turn}: {report.errors[turn]}."
+            f"{advice if turn in report.of_databases else ''}",
             file=sys.stderr,
         )
     return 2 if report.gold_failed else 0
