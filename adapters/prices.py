@@ -17,6 +17,7 @@ import msgspec
 from .base import ConfigurationError, Usage
 from .modelids import fitting, spellings
 from .price_library import look_up
+from .wirejson import without_bom
 
 SHIPPED = Path(__file__).with_name("prices.toml")
 
@@ -199,7 +200,7 @@ def _best(entries: Iterable[_Dated], name: str, on: date) -> _Dated | None:
 
 def _read(path: Path) -> _File:
     try:
-        return msgspec.toml.decode(path.read_bytes(), type=_File)
+        return msgspec.toml.decode(without_bom(path.read_bytes()), type=_File)
     except OSError as error:
         raise ConfigurationError(f"the price file {path} cannot be read: {error.strerror}") from None
     except (msgspec.MsgspecError, ValueError) as error:

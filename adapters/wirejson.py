@@ -7,6 +7,7 @@ break the next question, which quotes it: servers refuse a body that holds half 
 
 from __future__ import annotations
 
+import codecs
 import json
 import re
 from collections.abc import Mapping
@@ -38,6 +39,11 @@ def decode(data: bytes) -> Json:
         return json.loads(data)
     except RecursionError:
         raise ValueError("JSON nested too deep") from None
+
+
+def without_bom(data: bytes) -> bytes:
+    """Return what a user's file holds behind the mark that some editors put before UTF-8; JSON and TOML know none."""
+    return data.removeprefix(codecs.BOM_UTF8)
 
 
 def canonical(value: Json) -> Json:

@@ -92,7 +92,7 @@ T = TypeVar("T")
 def load(path: Path) -> Spec:
     """Read a specification from a TOML file (docs/spec.md); raises ConfigurationError that names the field."""
     try:
-        data = tomllib.loads(path.read_text(encoding="utf-8"), parse_float=Decimal)
+        data = tomllib.loads(path.read_text(encoding="utf-8-sig"), parse_float=Decimal)
     except OSError as error:
         raise ConfigurationError(f"{path}: cannot read the specification: {error.strerror}") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:

@@ -12,6 +12,7 @@ import msgspec
 from msgspec import Meta, Struct
 
 from ..base import ConfigurationError
+from ..wirejson import without_bom
 from .latency import latency
 
 DEFAULT_PORT = 8377
@@ -173,7 +174,7 @@ def load(path: Path) -> Config:
     """Read a configuration from a `.toml` or `.json` file, or raise ConfigurationError that names the place."""
     decode = msgspec.json.decode if path.suffix == ".json" else msgspec.toml.decode
     try:
-        return decode(path.read_bytes(), type=Config)
+        return decode(without_bom(path.read_bytes()), type=Config)
     except (OSError, ValueError) as error:
         raise ConfigurationError(f"{path}: {error}") from None
 

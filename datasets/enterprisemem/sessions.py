@@ -17,6 +17,7 @@ from typing import TypeAlias
 import msgspec
 
 from ...adapters.base import ConfigurationError
+from ...adapters.wirejson import without_bom
 
 Value: TypeAlias = "str | int"
 
@@ -129,7 +130,7 @@ def _read(path: Path) -> bytes:
         raise ConfigurationError(f"cannot read the session file {path}: {error.strerror or error}") from None
     if not data.strip():
         raise ConfigurationError(f"{path} is empty; a session file is a JSON list of sessions, plain or gzipped")
-    return data
+    return without_bom(data)
 
 
 def _session(path: Path, place: int, item: msgspec.Raw) -> Session:

@@ -12,6 +12,7 @@ from typing import Any, Literal, TypeAlias, cast
 import msgspec
 
 from ...adapters.base import ConfigurationError
+from ...adapters.wirejson import without_bom
 from .samples import FORMAT, Stage, Triplet
 
 Importer: TypeAlias = Callable[[Any], "TripletFile | None"]
@@ -69,7 +70,7 @@ def _decoded(path: Path) -> Any:  # noqa: ANN401 - any JSON
         data = path.read_bytes()
         if data.startswith(b"\x1f\x8b"):
             data = gzip.decompress(data)
-        return msgspec.json.decode(data)
+        return msgspec.json.decode(without_bom(data))
     except (EOFError, zlib.error, gzip.BadGzipFile):
         raise ConfigurationError(f"{path} is a cut or damaged gzip file; fetch or build it again") from None
     except OSError as error:

@@ -17,6 +17,7 @@ from typing import Any, cast
 import msgspec
 
 from ....adapters.base import ConfigurationError
+from ....adapters.wirejson import without_bom
 from ..files import load_triplets
 
 _SPLITS = ("train", "dev", "test")
@@ -56,6 +57,7 @@ def _entries(path: Path) -> list[Any] | dict[str, Any]:
         data = path.read_bytes()
         if data.startswith(b"\x1f\x8b"):
             data = gzip.decompress(data)
+        data = without_bom(data)
         found = list(_lines(data)) if ".jsonl" in path.suffixes else msgspec.json.decode(data)
     except OSError as error:
         raise ConfigurationError(f"cannot read the questions {path}: {error.strerror or error}") from None

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import codecs
 import json
 import re
 import sqlite3
@@ -47,6 +48,13 @@ def test_check_reports_as_json(folder: Path, capsys: pytest.CaptureFixture[str])
     assert report["statistics"]["samples"] == {"chain": 1, "drift": 1, "joint": 1}
     assert report["databases"]["financial"]["synthetic"] is False
     assert not any(report["quirks"].values())
+
+
+def test_a_byte_order_mark_before_the_file_is_passed_over(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = folder / "samples.json"
+    file.write_bytes(codecs.BOM_UTF8 + file.read_bytes())
+    assert check(folder) == 0
+    assert "gold: 2 return rows" in capsys.readouterr().out
 
 
 def test_check_reports_as_text(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
