@@ -207,10 +207,12 @@ def _model(live: Live, label: str, counts: ModelProgress) -> ModelSummary:
 
 
 def _reason(live: Live, label: str, counts: ModelProgress) -> str:
-    """Return why a model's plan is not done: its own end goes before the run's."""
+    """Return why a model's plan is not done: its own end goes before the run's, but what it met goes with it."""
     route = live.routes.by_label[label]
     if route.stopped:
         return route.stopped.message
+    if live.closing.reason and counts.last_failure and not route.answers:
+        return f"{label}: no answer came before the end; the last failure was: {_met(route, counts)}"
     if live.closing.reason:
         return live.closing.reason.message
     unfinished = f"{label}: {counts.unfinished:,} dialogues unfinished"
@@ -223,9 +225,12 @@ def _reason(live: Live, label: str, counts: ModelProgress) -> str:
         seen = live.progress.models.get(asked.label)
         if seen and seen.last_failure:
             whose = "" if asked is route else f" of {asked.label}"
-            where = f"{seen.last_failure} (at {public_url(asked.account.base_url)})"
-            return f"{unfinished}; the last failure{whose} was: {where}"
+            return f"{unfinished}; the last failure{whose} was: {_met(asked, seen)}"
     return unfinished
+
+
+def _met(route: Route, counts: ModelProgress) -> str:
+    return f"{counts.last_failure} (at {public_url(route.account.base_url)})"
 
 
 def _iso(moment: datetime | None) -> str | None:

@@ -19,6 +19,7 @@ from typing import Any
 import pytest
 from turntide.adapters.base import ConfigurationError
 from turntide.adapters.simulated import Config, SimulatedServer, serve
+from turntide.adapters.simulated.config import configured
 from turntide.engine import run as run_module
 from turntide.engine.errors import RunError, Unfinished
 from turntide.engine.journal import scan
@@ -313,6 +314,20 @@ async def test_a_server_that_is_not_there_is_named_in_the_reasons(tmp_path: Path
     assert summary.exit_code == 3
     assert "dialogues unfinished" in summary.reasons[0]
     assert "http://127.0.0.1:9" in summary.reasons[0]
+
+
+async def test_a_run_that_ends_while_it_waits_for_a_busy_server_says_what_it_waited_for(tmp_path: Path) -> None:
+    async with serve(configured({"faults": {"429": 1}})) as base_url:
+
+        def soon(live: Live) -> None:
+            asyncio.get_running_loop().call_later(0.3, live.closing.begin, Unfinished("draining", "interrupted"))
+
+        spec = toy_spec(settings=Settings(sql_workers=1))
+        environ = {"TURNTIDE_SIM_BASE_URL": base_url}
+        summary = await execute(spec, Toy(tmp_path / "data"), tmp_path / "run", soon, environ)
+    assert summary.state == "interrupted"
+    assert any("the last failure was: HTTP 429" in reason for reason in summary.reasons)
+    assert summary.reasons[0] == "interrupted"
 
 
 async def test_a_window_wider_than_the_work_costs_nothing(tmp_path: Path) -> None:
