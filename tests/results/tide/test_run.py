@@ -130,7 +130,7 @@ def test_what_a_limit_cuts_off_is_not_missing(tmp_path: Path, capsys: pytest.Cap
 def test_the_summary_counts_what_a_failing_user_left_unscored_as_the_report_does(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    words = ["run", "tide", "--model", "sim/tide-perfect", "--user-model", "sim/echo", "--limit", "3"]
+    words = ["run", "tide", "--model", "sim/tide-perfect", "--user-model", "sim/echo", "--limit", "1"]
     words += ["--sql-workers", "1", "--out", str(tmp_path / "run")]
     assert main(words) == 0
     head, unscored, *_ = capsys.readouterr().out.splitlines()
