@@ -17,6 +17,8 @@ from typing import Final, Literal, Protocol, TypeAlias
 
 from msgspec import Struct
 
+from .misuse import ConfigurationError as ConfigurationError
+
 Json: TypeAlias = "None | bool | int | float | str | list[Json] | dict[str, Json]"
 Role = Literal["system", "user", "assistant"]
 Finish = Literal["stop", "length", "refused"]
@@ -27,10 +29,6 @@ Method = Literal["POST", "GET"]
 
 SIMULATED: Final = "x-turntide-simulated"
 """The header by which every reply of the simulated provider tells what it is."""
-
-
-class ConfigurationError(Exception):
-    """The user asked for something that cannot run; the message says what to do. Exit code 2."""
 
 
 class Secret:

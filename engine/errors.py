@@ -1,6 +1,6 @@
 """What can go wrong, and who may catch it.
 
-ConfigurationError   the user can mend it: says how; exit code 2          (defined in adapters.base)
+ConfigurationError   the user can mend it: says how; exit code 2          (defined in adapters.misuse)
 RunError             a run cannot go on or be read
   Diverged           a question differs from the journalled one at its place
   ManifestMismatch   the run folder belongs to another run                (defined in engine.manifest)

@@ -91,7 +91,7 @@ def abandon_output() -> None:
 
 
 def _dispatch(words: list[str]) -> int:
-    from ...adapters.base import ConfigurationError
+    from ...adapters.misuse import ConfigurationError
     from ..errors import RunError
 
     name = words[0] if words else ""
@@ -135,7 +135,7 @@ def _new_parser(program: str, description: str) -> argparse.ArgumentParser:
 
 def _benchmark_command(name: str, words: list[str]) -> int:
     """Run a command that a benchmark brings (`turntide tide ...`): its own, or one that reads results."""
-    from ...adapters.base import ConfigurationError
+    from ...adapters.misuse import ConfigurationError
     from .. import registry
     from ..benchmark import Benchmark, CommandAdder
 
