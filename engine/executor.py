@@ -21,11 +21,15 @@ from .sql.processes import SqlPoolError
 class SqlExecutor:
     """Runs SQL on named databases. Use it as an async context manager.
 
+    An `idle` one only watches the databases: it starts no worker, since nothing will be executed.
     Entering raises ConfigurationError for a database that is missing or not at rest.
     """
 
-    def __init__(self, databases: Mapping[str, Path], *, timeout: float, workers: int | None = None) -> None:
+    def __init__(
+        self, databases: Mapping[str, Path], *, timeout: float, workers: int | None = None, idle: bool = False
+    ) -> None:
         self._databases = databases
+        self._idle = idle
         self.executing = 0
         """Statements of models that are under way or wait for a worker."""
         self._timeout = timeout
@@ -38,7 +42,8 @@ class SqlExecutor:
         for path in self._databases.values():
             refuse_unclean(path)
         self._digests = await self._hashes()
-        await self._stack.enter_async_context(self._pool)
+        if not self._idle:
+            await self._stack.enter_async_context(self._pool)
         return self
 
     async def __aexit__(self, *_: object) -> None:

@@ -69,6 +69,11 @@ class Progress:
     unscored: Counter[str] = field(default_factory=Counter[str])
     """Units that ended without a score, in this part and earlier ones, by the benchmark's word for the fault."""
 
+    @property
+    def left(self) -> int:
+        """The planned dialogues that are not done."""
+        return sum(counts.planned - counts.done for counts in self.models.values())
+
     def visit(self, line: Fields) -> None:
         """Count the unscored ends of earlier parts."""
         if line["k"] == "end" and "unscored" in line:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from typing import Literal
 
@@ -49,5 +50,6 @@ def inventory(group: Group) -> Iterator[Plugin]:
             yield Plugin(point.name, point.value)
 
 
-def _points(group: Group) -> list[EntryPoint]:
-    return list(entry_points(group=f"turntide.{group}"))
+@cache
+def _points(group: Group) -> tuple[EntryPoint, ...]:
+    return tuple(entry_points(group=f"turntide.{group}"))

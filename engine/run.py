@@ -96,7 +96,8 @@ async def execute(
     examination = Examination(experiment)
     async with _open(spec, experiment, folder, environ, until, examination.visit) as (live, journal, executor, talk):
         observe(live)
-        await live.closing.during(check_gold(tuple(experiment.references()), executor, live.progress))
+        if live.progress.left:
+            await live.closing.during(check_gold(tuple(experiment.references()), executor, live.progress))
         examination.begin(live.progress)
         scheduler = Scheduler(experiment, journal, talk, live.progress, live.closing)
         windows = dict.fromkeys((model.name for model in spec.models), _window(spec.settings))
@@ -158,12 +159,18 @@ async def _open(
         journal = Journal.open(folder / JOURNAL, visitors=visitors, linger=progress.linger)
         stack.callback(journal.close)
         ledger.close()
+        _plan(spec, experiment, progress, journal)
         closing, purse = Closing(), Purse(budget)
         routes = open_routes(spec, experiment.auxiliary, purse, loop_time, journal.append, environ)
         stack.push_async_callback(routes.aclose)
         closing.listeners.append(routes.close_turnstiles)
         executor = await stack.enter_async_context(
-            SqlExecutor(experiment.databases, timeout=settings.sql_timeout, workers=settings.sql_workers or None)
+            SqlExecutor(
+                experiment.databases,
+                timeout=settings.sql_timeout,
+                workers=settings.sql_workers or None,
+                idle=not progress.left,
+            )
         )
         retries = Retries(faults=settings.retries, first=settings.backoff)
         batching = await stack.enter_async_context(
@@ -195,7 +202,6 @@ async def _open(
             journal=journal, calls=calls, executor=executor, routes=routes.by_label, seed=spec.seed, closing=closing
         )
         live = Live(progress, budget, routes, closing, folder, lambda: executor.executing)
-        _plan(spec, experiment, progress, journal)
         batching.start(routes.by_label, left)
         if until:
             stack.enter_context(_watching(until, live, settings))
