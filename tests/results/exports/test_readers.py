@@ -97,7 +97,7 @@ def test_logs_of_equal_journals_have_equal_bytes_and_incomplete_ones_say_so(tmp_
     assert written[0] == written[1]
     logs = read_apart("inspect_ai", INSPECT, str(folders[0]))
     assert {log["status"] for log in logs} == {"cancelled"}
-    assert [len(log["samples"]) for log in logs] == [4, 3]
+    assert sorted(len(log["samples"]) for log in logs) == [3, 4]
 
 
 @pytest.mark.parametrize("to", ["inspect", "parquet", "csv"])
