@@ -92,7 +92,7 @@ async def test_dialogues_go_in_lock_step_and_come_to_the_same_results(tmp_path: 
 
 @pytest.mark.parametrize("model", ["sim/echo", "sim/echo@anthropic"])
 async def test_of_expired_batches_only_what_is_missing_is_sent_again(tmp_path: Path, model: str) -> None:
-    async with server(config(expire=0.2, error=0.05, lost=0.5, seconds=0.05)) as (base_url, stats):
+    async with server(config(expire=0.4, error=0.05, lost=0.7, seconds=0.05)) as (base_url, stats):
         summary = await run_lockstep(tmp_path / "run", base_url, model=model)
         counts = await stats()
     assert summary.exit_code == 0
