@@ -6,21 +6,15 @@ dialogue brings them back, with everything else that passed through its context,
 
 from __future__ import annotations
 
-import os
 import random
-from array import array
-from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any, Self, TypeAlias
+from typing import Any, TypeAlias
 
 from ..adapters.base import Answer, Json, Message
 from .context import Executor, statement_digest, unit_seed
 from .errors import Diverged, Unfinished
-from .journal import DamagedJournal, Fields, Key, canonical
-from .journal.codec import decode, decode_head
-from .journal.keys import END, STEPS
-from .journal.logfile import whole_lines
+from .journal import Fields, Key, Lines, canonical
 from .ledger import answer_of
 from .sql.outcome import Outcome
 from .unit import Experiment, Unit
@@ -71,53 +65,6 @@ class Transcript:
     labels: Mapping[str, str] = field(default_factory=dict[str, str])
     ended: bool = False
     steps: list[Step] = field(default_factory=list[Step])
-
-
-class Lines:
-    """A journal's replaying lines by unit. Only offsets stay in memory; use it as a context."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._offsets: dict[str, array[int]] = {}
-        self._file = -1
-
-    def __enter__(self) -> Self:
-        for offset, raw in whole_lines(self._path):
-            head = self._decoded(offset, raw, decode_head)
-            if head["k"] in STEPS or head["k"] in (END, "sent"):
-                self._offsets.setdefault(head["u"], array("q")).extend((offset, len(raw)))
-        self._file = os.open(self._path, os.O_RDONLY | os.O_CLOEXEC)
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        os.close(self._file)
-
-    def units(self) -> Iterator[str]:
-        """Yield the units that have lines, in the order of their first."""
-        return iter(self._offsets)
-
-    def of(self, unit: str) -> dict[Key | None, Fields]:
-        """Return the unit's lines by their places; under None the line that ends it.
-
-        An answer's line gets `m` from its `sent` line: the label of the model that was asked.
-        """
-        places = self._offsets.get(unit, array("q"))
-        found: dict[Key | None, Fields] = {}
-        asked: dict[Key, str] = {}
-        for offset, size in zip(places[::2], places[1::2], strict=True):
-            line = self._decoded(offset, os.pread(self._file, size, offset))
-            key = None if line["k"] == END else Key(unit, line["b"], line["s"])
-            if key and line["k"] == "sent":
-                asked[key] = line["m"]
-            else:
-                found[key] = {**line, "m": asked.get(key, line["model"])} if key and line["k"] == "answer" else line
-        return found
-
-    def _decoded(self, offset: int, raw: bytes, read: Callable[[bytes], Fields] = decode) -> Fields:
-        try:
-            return read(raw)
-        except ValueError as error:
-            raise DamagedJournal(self._path, offset, str(error)) from error
 
 
 async def replay(

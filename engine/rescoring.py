@@ -8,15 +8,14 @@ a changed comparison, taxonomy or database shows. Nothing here writes to the jou
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from random import Random
 from typing import Final, TypeAlias
 
 from ..adapters.base import Answer, Json, Message
-from .answers import Answers
 from .context import Executor, unit_seed
 from .errors import RunError, Unfinished, first_of
-from .journal import Key
+from .journal import Fields, Key, Lines
 from .ledger import Line, answer_of, place
 from .sql.outcome import Outcome
 from .unit import Experiment, Lane, Unit
@@ -36,10 +35,16 @@ class RescoringContext:
     """See `engine.unit.Context`. Steps are numbered as in the run, so that each answer is found at its place."""
 
     def __init__(
-        self, unit: Unit, answers: Answers, executor: Executor, seed: int, keep: Keep, branch: str = ""
+        self,
+        unit: Unit,
+        known: Mapping[Key | None, Fields],
+        executor: Executor,
+        seed: int,
+        keep: Keep,
+        branch: str = "",
     ) -> None:
         self.unit = unit
-        self._answers = answers
+        self._known = known
         self._executor = executor
         self._seed = seed
         self._keep = keep
@@ -56,8 +61,8 @@ class RescoringContext:
 
     async def ask(self, model: str, messages: Sequence[Message], **options: Json) -> Answer:
         """Return the answer at this place; Unanswered where there is none."""
-        line = self._answers.find(self._key())
-        if line is None:
+        line = self._known.get(self._key())
+        if line is None or line["k"] != "answer":
             raise Unanswered("draining", f"no answer is on record at step {self._next - 1}")
         return answer_of(line)
 
@@ -79,7 +84,7 @@ class RescoringContext:
     def branch(self, name: str) -> RescoringContext:
         """Return the context of a branch."""
         path = f"{self._branch}/{name}" if self._branch else name
-        return RescoringContext(self.unit, self._answers, self._executor, self._seed, self._keep, path)
+        return RescoringContext(self.unit, self._known, self._executor, self._seed, self._keep, path)
 
     def _key(self) -> Key:
         self._next += 1
@@ -91,7 +96,7 @@ async def rescore(
     models: Sequence[str],
     repeats: int,
     seed: int,
-    answers: Answers,
+    lines: Lines,
     executor: Executor,
     keep: Keep,
 ) -> int:
@@ -99,7 +104,7 @@ async def rescore(
 
     Raises RunError when the experiment is not the one that was run: another dialogue or more turns than were answered.
     """
-    walk = _Walk(experiment, answers, executor, seed, keep)
+    walk = _Walk(experiment, lines, executor, seed, keep)
     try:
         async with asyncio.TaskGroup() as group:
             for model in models:
@@ -108,19 +113,24 @@ async def rescore(
                     group.create_task(walk.lanes(lanes))
     except* RunError as errors:
         raise first_of(errors) from None
-    if strange := sorted(answers.units - walk.seen):
+    if strange := sorted(unit for unit in lines.units() if unit not in walk.seen and _answered(lines.of(unit))):
         raise RunError(
             f"{len(strange):,} dialogues of the run are none of this benchmark as it is opened now, {strange[0]} among "
             "them. Name the data that it was run on, or a repaired copy of it."
         )
-    return len(walk.seen & answers.units)
+    return walk.answered
+
+
+def _answered(known: Mapping[Key | None, Fields]) -> bool:
+    return any(line["k"] == "answer" for line in known.values())
 
 
 class _Walk:
-    def __init__(self, experiment: Experiment, answers: Answers, executor: Executor, seed: int, keep: Keep) -> None:
+    def __init__(self, experiment: Experiment, lines: Lines, executor: Executor, seed: int, keep: Keep) -> None:
         self.seen: set[str] = set()
+        self.answered = 0
         self._experiment = experiment
-        self._answers = answers
+        self._lines = lines
         self._executor = executor
         self._seed = seed
         self._keep = keep
@@ -136,11 +146,13 @@ class _Walk:
     async def _unit(self, unit: Unit) -> bool:
         """Score one dialogue again; return whether it came to its end."""
         self.seen.add(unit.key)
-        context = RescoringContext(unit, self._answers, self._executor, self._seed, self._keep)
+        known = self._lines.of(unit.key)
+        self.answered += _answered(known)
+        context = RescoringContext(unit, known, self._executor, self._seed, self._keep)
         try:
             await self._experiment.dialogue(unit, context)
         except Unanswered as reason:
-            if unit.key in self._answers.ended:
+            if None in known:
                 raise RunError(
                     f"{unit.key} takes another course now than in the run, where it had ended: {reason.message}. Its "
                     "data or the code that talks it through changed in more than its scoring."

@@ -11,8 +11,8 @@ from ..engine import registry
 from ..engine.benchmark import Benchmark
 from ..engine.binding import JOURNAL
 from ..engine.executor import SqlExecutor
-from ..engine.journal import canonical
-from ..engine.replay import Asked, Executed, Lines, Recorded, Transcript, replay
+from ..engine.journal import Lines, canonical
+from ..engine.replay import Asked, Executed, Recorded, Transcript, replay
 from ..engine.spec import Spec, checked
 from ..engine.unit import Experiment
 from .reading import RunFolder

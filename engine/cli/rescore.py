@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from ...adapters.base import Json
 from .. import comparison, registry
-from ..answers import Answers
 from ..binding import JOURNAL
+from ..journal import Lines
 from ..lock import holder
 from ..manifest import NAME, differences
 from ..scorings import Draft
@@ -59,7 +59,8 @@ def run(args: argparse.Namespace) -> int:
 
     old = open_run(args.folder)
     at_it = holder(args.folder)
-    seal, number = run_loop(_rescore(old, args))
+    with Lines(args.folder / JOURNAL) as lines:
+        seal, number = run_loop(_rescore(old, lines, args))
     new = open_run(args.folder, number)
     measurer = measurer_of([new])
     facts: dict[str, Json] = {
@@ -75,7 +76,7 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-async def _rescore(run: RunFolder, args: argparse.Namespace) -> tuple[dict[str, Any], int]:
+async def _rescore(run: RunFolder, lines: Lines, args: argparse.Namespace) -> tuple[dict[str, Any], int]:
     """Write the new scoring; return its seal and its number."""
     from ..examination import Examination
     from ..executor import SqlExecutor
@@ -84,7 +85,6 @@ async def _rescore(run: RunFolder, args: argparse.Namespace) -> tuple[dict[str, 
     from ..rescoring import rescore
 
     spec = _spec(run, args)
-    answers = Answers(run.folder / JOURNAL)
     async with (
         benchmark_of(spec).open(spec.options, seed=spec.seed, limit=spec.limit) as experiment,
         SqlExecutor(experiment.databases, timeout=spec.settings.sql_timeout) as executor,
@@ -99,7 +99,7 @@ async def _rescore(run: RunFolder, args: argparse.Namespace) -> tuple[dict[str, 
                 draft.add(line)
 
             labels = [model.label for model in run.models]
-            units = await rescore(experiment, labels, spec.repeats, spec.seed, answers, executor, keep)
+            units = await rescore(experiment, labels, spec.repeats, spec.seed, lines, executor, keep)
             draft.add(await Examination(experiment).line())
             seal = _seal(run, experiment.identity()) | {"units": units, "records": records}
             return seal, draft.finish(seal)

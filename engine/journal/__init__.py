@@ -4,6 +4,7 @@ from .codec import Fields, canonical
 from .errors import DamagedJournal, DuplicateKey, JournalError, JournalGone, JournalStopped
 from .journal import Journal, Tail, Visitor, scan
 from .keys import Key
+from .lines import Lines
 from .writer import Statistics
 
 __all__ = [
@@ -15,6 +16,7 @@ __all__ = [
     "JournalGone",
     "JournalStopped",
     "Key",
+    "Lines",
     "Statistics",
     "Tail",
     "Visitor",

@@ -8,7 +8,8 @@ from typing import Protocol
 
 from ...adapters.base import ConfigurationError
 from ...engine.binding import JOURNAL
-from ...engine.replay import Lines, Transcript, recall
+from ...engine.journal import Lines
+from ...engine.replay import Transcript, recall
 from ..reading import RunFolder, in_order
 from ..transcripts import replayed
 from .dialogue import Dialogue

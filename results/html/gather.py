@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from ...adapters.base import ConfigurationError
 from ...engine.binding import JOURNAL
 from ...engine.errors import Diverged, Unfinished
-from ...engine.replay import Lines, recall
+from ...engine.journal import Lines
+from ...engine.replay import recall
 from ..reading import RunFolder, in_order
 from ..report import Reading
 from ..transcripts import replayed

@@ -9,8 +9,9 @@ from turntide.adapters.base import Answer, Message
 from turntide.adapters.simulated import SimulatedServer
 from turntide.engine.context import UnitContext
 from turntide.engine.errors import Diverged
+from turntide.engine.journal import Lines
 from turntide.engine.rehearsal import NoDatabase
-from turntide.engine.replay import Asked, Executed, Lines, Recorded, Transcript, recall, replay
+from turntide.engine.replay import Asked, Executed, Recorded, Transcript, recall, replay
 
 from ..support.toy import TURNS, Toy, run_toy
 

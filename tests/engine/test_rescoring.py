@@ -9,10 +9,9 @@ from pathlib import Path
 
 import pytest
 from turntide.adapters.simulated import Config, serve
-from turntide.engine.answers import Answers
 from turntide.engine.errors import RunError
 from turntide.engine.executor import SqlExecutor
-from turntide.engine.journal import Journal, scan
+from turntide.engine.journal import Journal, Lines, scan
 from turntide.engine.ledger import Line
 from turntide.engine.rescoring import rescore
 from turntide.engine.scorings import Draft, Scoring, merged, numbers, outdated
@@ -30,8 +29,8 @@ def records(lines: list[Line]) -> list[str]:
 async def again(toy: Toy, run: Path) -> tuple[list[Line], int]:
     found: list[Line] = []
     async with SqlExecutor(toy.databases, timeout=5, workers=1) as executor:
-        answers = Answers(run / "journal.jsonl")
-        units = await rescore(toy, ["sim/echo"], 1, 0, answers, executor, found.append)
+        with Lines(run / "journal.jsonl") as lines:
+            units = await rescore(toy, ["sim/echo"], 1, 0, lines, executor, found.append)
     return found, units
 
 

@@ -1,0 +1,61 @@
+"""A journal by dialogue, read without holding it: another process may be writing."""
+
+from __future__ import annotations
+
+import os
+from array import array
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Self
+
+from .codec import Fields, decode, decode_head
+from .errors import DamagedJournal
+from .keys import END, STEPS, Key
+from .logfile import whole_lines
+
+
+class Lines:
+    """A journal's replaying lines by unit. Only offsets stay in memory; use it as a context."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._offsets: dict[str, array[int]] = {}
+        self._file = -1
+
+    def __enter__(self) -> Self:
+        for offset, raw in whole_lines(self._path):
+            head = self._decoded(offset, raw, decode_head)
+            if head["k"] in STEPS or head["k"] in (END, "sent"):
+                self._offsets.setdefault(head["u"], array("q")).extend((offset, len(raw)))
+        self._file = os.open(self._path, os.O_RDONLY | os.O_CLOEXEC)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        os.close(self._file)
+
+    def units(self) -> Iterator[str]:
+        """Yield the units that have lines, in the order of their first."""
+        return iter(self._offsets)
+
+    def of(self, unit: str) -> dict[Key | None, Fields]:
+        """Return the unit's lines by their places; under None the line that ends it.
+
+        An answer's line gets `m` from its `sent` line: the label of the model that was asked.
+        """
+        places = self._offsets.get(unit, array("q"))
+        found: dict[Key | None, Fields] = {}
+        asked: dict[Key, str] = {}
+        for offset, size in zip(places[::2], places[1::2], strict=True):
+            line = self._decoded(offset, os.pread(self._file, size, offset))
+            key = None if line["k"] == END else Key(unit, line["b"], line["s"])
+            if key and line["k"] == "sent":
+                asked[key] = line["m"]
+            else:
+                found[key] = {**line, "m": asked.get(key, line["model"])} if key and line["k"] == "answer" else line
+        return found
+
+    def _decoded(self, offset: int, raw: bytes, read: Callable[[bytes], Fields] = decode) -> Fields:
+        try:
+            return read(raw)
+        except ValueError as error:
+            raise DamagedJournal(self._path, offset, str(error)) from error
