@@ -45,7 +45,7 @@ def _left_behind(folder: Path, spec: Spec) -> str:
     """Return which of the run's relative paths are not here but where it was started, and what to do; else nothing."""
     from ...results.reading import open_run
 
-    began = Path(open_run(folder).manifest.settings.get("cwd", "."))
+    began = Path(open_run(folder, 0).manifest.settings.get("cwd", "."))
     named = [*_texts(spec.options), *filter(None, (spec.settings.prices, spec.settings.seed_from))]
     lost = [each for each in named if (began / each).exists() and not Path(each).exists()]
     if not lost:
@@ -73,7 +73,7 @@ def specification(args: argparse.Namespace) -> Spec:
     """
     from ...results.reading import open_run
 
-    asked: dict[str, Any] = open_run(args.folder).manifest.settings["spec"]
+    asked: dict[str, Any] = open_run(args.folder, 0).manifest.settings["spec"]
     settings = {**asked.get("settings", {}), **given_settings(args)}
     return checked(
         {**asked, "settings": settings, "out": str(args.folder)}, Spec, f"{args.folder}: the run's own settings"
