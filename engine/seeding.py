@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from .binding import JOURNAL, require_journal
-from .journal import Key, scan
-from .journal.codec import decode
-from .journal.logfile import whole_lines
+from .journal import Key
+from .journal.codec import decode, decode_head
+from .journal.logfile import checked, whole_lines
 from .ledger import Line, key_of
 from .manifest import Manifest
 
@@ -26,11 +26,13 @@ class Seed:
 
     def __init__(self, folder: Path) -> None:
         self.run = Manifest.load(folder).run
-        self.taken = 0
         self._path = folder / JOURNAL
         require_journal(folder, self.run)
-        lines = zip(whole_lines(self._path), scan(self._path), strict=False)
-        self._offsets = {key_of(line): offset for (offset, _), line in lines if line["k"] == "answer"}
+        self._offsets = {
+            key_of(head): offset
+            for offset, raw in whole_lines(self._path)
+            if (head := checked(self._path, offset, raw, decode_head))["k"] == "answer"
+        }
 
     def answer(self, key: Key, digest: str) -> Line | None:
         """Return the answer of the same request at the same place as a line of this run, or None."""
@@ -40,7 +42,6 @@ class Seed:
         line = self._read(offset)
         if line["h"] != digest:
             return None
-        self.taken += 1
         line.pop("batch", None)
         return {**line, "n": 1, "usd": "0", "queued": 0.0, "took": 0.0, "seeded": self.run}
 

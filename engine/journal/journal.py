@@ -7,12 +7,12 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeAlias
 
-from .codec import Fields, decode, decode_head, encode
+from .codec import Fields, decode_head, encode
 from .errors import DamagedJournal, DuplicateKey
 from .index import Chains, Index
 from .keys import Key, Place, end, place_of, step
 from .links import FIRST, links
-from .logfile import LogFile, whole_lines
+from .logfile import LogFile, checked, whole_lines
 from .writer import Statistics, Writer, at_once
 
 Visitor: TypeAlias = Callable[[Fields], None]
@@ -23,7 +23,7 @@ def scan(path: Path) -> Iterator[Fields]:
 
     Raises DamagedJournal at the first line that is not what was written.
     """
-    return (_checked(path, offset, raw) for offset, raw in whole_lines(path))
+    return (checked(path, offset, raw) for offset, raw in whole_lines(path))
 
 
 class Tail:
@@ -38,7 +38,7 @@ class Tail:
         """Yield the lines that are new; none while there is no journal. Raises as `scan` does."""
         if self._path.exists():
             for offset, raw in whole_lines(self._path, self._next, self._last):
-                line = _checked(self._path, offset, raw)
+                line = checked(self._path, offset, raw)
                 self._next, self._last = offset + len(raw), links(raw)[1]
                 yield line
 
@@ -71,7 +71,7 @@ class Journal:
 
     def _load(self, visitors: tuple[Visitor, ...]) -> None:
         for offset, raw in whole_lines(self.path):
-            head = _checked(self.path, offset, raw, decode_head)
+            head = checked(self.path, offset, raw, decode_head)
             self._enter(head, offset)
             for visit in visitors:
                 visit(head)
@@ -114,13 +114,6 @@ class Journal:
         """Return what this process has written."""
         return self._writer.statistics()
 
-    async def aclose(self) -> None:
-        """Wait until all is on disk, then close."""
-        try:
-            await self._writer.drain()
-        finally:
-            self.close()
-
     def close(self) -> None:
         """Write what is left and close the file; blocks briefly, works without a running loop, and may be repeated.
 
@@ -158,11 +151,4 @@ class Journal:
             raw = self._writer.line_at(offset)
         except EOFError as error:
             raise DamagedJournal(self.path, offset, str(error)) from error
-        return _checked(self.path, offset, raw)
-
-
-def _checked(path: Path, offset: int, raw: bytes, read: Callable[[bytes], Fields] = decode) -> Fields:
-    try:
-        return read(raw)
-    except ValueError as error:
-        raise DamagedJournal(path, offset, str(error)) from error
+        return checked(self.path, offset, raw)

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import os
 from array import array
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Self
 
-from .codec import Fields, decode, decode_head
-from .errors import DamagedJournal
+from .codec import Fields, decode_head
 from .keys import END, STEPS, Key
-from .logfile import whole_lines
+from .logfile import checked, whole_lines
 
 
 class Lines:
@@ -24,7 +23,7 @@ class Lines:
 
     def __enter__(self) -> Self:
         for offset, raw in whole_lines(self._path):
-            head = self._decoded(offset, raw, decode_head)
+            head = checked(self._path, offset, raw, decode_head)
             if head["k"] in STEPS or head["k"] in (END, "sent"):
                 self._offsets.setdefault(head["u"], array("q")).extend((offset, len(raw)))
         self._file = os.open(self._path, os.O_RDONLY | os.O_CLOEXEC)
@@ -46,16 +45,10 @@ class Lines:
         found: dict[Key | None, Fields] = {}
         asked: dict[Key, str] = {}
         for offset, size in zip(places[::2], places[1::2], strict=True):
-            line = self._decoded(offset, os.pread(self._file, size, offset))
+            line = checked(self._path, offset, os.pread(self._file, size, offset))
             key = None if line["k"] == END else Key(unit, line["b"], line["s"])
             if key and line["k"] == "sent":
                 asked[key] = line["m"]
             else:
                 found[key] = {**line, "m": asked.get(key, line["model"])} if key and line["k"] == "answer" else line
         return found
-
-    def _decoded(self, offset: int, raw: bytes, read: Callable[[bytes], Fields] = decode) -> Fields:
-        try:
-            return read(raw)
-        except ValueError as error:
-            raise DamagedJournal(self._path, offset, str(error)) from error

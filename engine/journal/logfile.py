@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
 from ..files import sync_folder
+from .codec import Fields, decode
 from .errors import DamagedJournal
 from .links import FIRST, SIZE, links
 
@@ -36,6 +37,14 @@ def whole_lines(path: Path, start: int = 0, last: bytes = FIRST) -> Iterator[tup
             yield offset, raw
             offset += len(raw)
             last = checksum
+
+
+def checked(path: Path, offset: int, raw: bytes, read: Callable[[bytes], Fields] = decode) -> Fields:
+    """Return what `read` makes of the line at `offset`; raises DamagedJournal when it is not as it was written."""
+    try:
+        return read(raw)
+    except ValueError as error:
+        raise DamagedJournal(path, offset, str(error)) from error
 
 
 class LogFile:

@@ -83,11 +83,6 @@ class Writer:
         self._schedule(loop)
         await waiter
 
-    async def drain(self) -> None:
-        """Wait like `durable`, but in silence when the writer has stopped: its waiters were told."""
-        if not self._stopped:
-            await self.durable()
-
     def line_at(self, offset: int) -> bytes:
         """Return the line that starts at `offset`, also one that is not on disk yet."""
         if offset < self._durable:
