@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Generator, Mapping
 from contextlib import AsyncExitStack, contextmanager
+from functools import cached_property
 from pathlib import Path
 from typing import Self
 
@@ -14,7 +15,7 @@ from .errors import Unfinished
 from .sql.databases import database_digest, refuse_unclean
 from .sql.gold import GoldCache
 from .sql.outcome import Outcome
-from .sql.pool import PoolStatistics, SqlPool
+from .sql.pool import SqlPool
 from .sql.processes import SqlPoolError
 
 
@@ -34,7 +35,6 @@ class SqlExecutor:
         """Statements of models that are under way or wait for a worker."""
         self._timeout = timeout
         self._pool = SqlPool(workers=workers)
-        self._gold = GoldCache(self._pool, cache_folder() / "gold")
         self._digests: dict[str, str] = {}
         self._stack = AsyncExitStack()
 
@@ -48,6 +48,11 @@ class SqlExecutor:
 
     async def __aexit__(self, *_: object) -> None:
         await self._stack.aclose()
+
+    @cached_property
+    def _gold(self) -> GoldCache:
+        """Read when the first gold is asked for: a run with nothing left to do asks for none."""
+        return GoldCache(self._pool, cache_folder() / "gold")
 
     async def changed(self) -> list[str]:
         """Return the databases that are no longer the files that the run began with."""
@@ -67,10 +72,6 @@ class SqlExecutor:
         """Run gold SQL under the long limit, or return what it came to before."""
         with _pool_failures():
             return await self._gold.reference(self._path(database), sql)
-
-    def statistics(self) -> PoolStatistics:
-        """Return what the pool has done and is doing."""
-        return self._pool.statistics()
 
     def _path(self, database: str) -> Path:
         try:

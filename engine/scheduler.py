@@ -39,14 +39,16 @@ class Scheduler:
 
     async def _model(self, model: str, window: int, repeats: int) -> None:
         free, slots = asyncio.Semaphore(window), asyncio.Semaphore(window)
+        counts = self._progress.of(model)
+        lanes = self._experiment.lanes(model, repeats) if counts.done < counts.planned else ()
         async with asyncio.TaskGroup() as running:
-            for lane in self._experiment.lanes(model, repeats):
+            for lane in lanes:
                 await free.acquire()
                 if self._closing():
                     break
                 running.create_task(self._lane(lane, slots)).add_done_callback(lambda _: free.release())
                 await asyncio.sleep(0)
-        self._progress.of(model).ended = datetime.now(UTC)
+        counts.ended = datetime.now(UTC)
 
     async def _lane(self, lane: Lane, slots: asyncio.Semaphore) -> None:
         """Run a lane's steps in order; a step with an unfinished unit ends it.
@@ -73,9 +75,8 @@ class Scheduler:
             counts.running += 1
             try:
                 await self._talk(unit)
-            except Unfinished as stop:
+            except Unfinished:
                 counts.unfinished += 1
-                self._progress.stopped[stop.why] += 1
                 return False
             finally:
                 counts.running -= 1
