@@ -199,7 +199,7 @@ class Calls:
             route.turnstile.leave(hold.tokens, used, hold.usd, cost)
             route.turnstile.limits.answered()
             route.answers += 1
-            self._progress.answered(route.label, reply, seconds)
+            self._progress.answered(route.label, seconds)
         else:
             paid = isinstance(reply, Fault) and reply.paid
             self._journal.append(fail_line(call.key, call.sends, reply))

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final
 
-from ..adapters.base import Answer, Fatal, Fault
+from ..adapters.base import Fatal, Fault
 from .journal import Fields
 
 LINGER: Final = 1e-4
@@ -35,12 +35,8 @@ class ModelProgress:
     backing_off: int = 0
     answers: int = 0
     sends: int = 0
-    model_seconds: float = 0.0
     slowest: float = 0.0
-    input_tokens: int = 0
-    output_tokens: int = 0
     retries: Counter[str] = field(default_factory=Counter[str])
-    returned: Counter[str] = field(default_factory=Counter[str])
     last_failure: str = ""
     last_stop: str = ""
     ended: datetime | None = None
@@ -65,7 +61,6 @@ class Progress:
     gold_checked: int = 0
     to_examine: int = 0
     examined: int = 0
-    stopped: Counter[str] = field(default_factory=Counter[str])
     unscored: Counter[str] = field(default_factory=Counter[str])
     """Units that ended without a score, in this part and earlier ones, by the benchmark's word for the fault."""
 
@@ -97,16 +92,11 @@ class Progress:
         finally:
             counts.backing_off -= 1
 
-    def answered(self, model: str, answer: Answer, seconds: float) -> None:
+    def answered(self, model: str, seconds: float) -> None:
         """Count an answer that took `seconds` on the wire."""
         counts = self.of(model)
         counts.answers += 1
-        counts.model_seconds += seconds
         counts.slowest = max(counts.slowest, seconds)
-        counts.returned[answer.model] += 1
-        if answer.usage:
-            counts.input_tokens += answer.usage.input_tokens
-            counts.output_tokens += answer.usage.output_tokens
 
     def failed(self, model: str, failure: Fault | Fatal) -> None:
         """Count a failed attempt by class: rate limit, overloaded, server, time-out, network, malformed, fatal."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from decimal import Decimal
 from typing import Final, Literal, Protocol
 
@@ -70,7 +70,6 @@ class Route:
     batch: BatchWay | None = None
     stopped: Unfinished | None = None
     answers: int = 0
-    failures: dict[str, int] = field(default_factory=dict[str, int])
 
     def worst_case(self, body_bytes: int, options: Mapping[str, Json]) -> Decimal:
         """Return the most that a call with this body can cost; 0 where nobody knows, which no cap allows."""

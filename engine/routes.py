@@ -93,12 +93,7 @@ async def check_ways(spec: Spec, auxiliary: Sequence[ModelSpec], environ: Mappin
     """Raise ConfigurationError for what would stop a run before its first question: it then leaves no folder behind."""
     cap = Decimal(spec.settings.max_cost) if spec.settings.max_cost else None
     routes = open_routes(spec, auxiliary, Purse(Budget(cap=cap)), loop_time, lambda line: None, environ)
-    try:
-        for route in routes.by_label.values():
-            trial = Question(model=route.name, messages=_TRIAL, options=route.options)
-            route.provider.wire.build(trial)
-    finally:
-        await routes.aclose()
+    await routes.aclose()
 
 
 def provider_of(model: str) -> tuple[Provider, str]:

@@ -122,9 +122,6 @@ class Turnstile:
         fits = self._purse.budget.fits(first.usd)
         return self._clock() - first.since, self.limits.why(first.tokens) if fits else "money in flight to come back"
 
-    def __len__(self) -> int:
-        return len(self._waiting)
-
     def _blocked(self, tokens: float, usd: Decimal) -> float | None:
         """Return the seconds until a call may go: 0 now, None when only an event can tell, which then wakes."""
         if self._granted_this_tick >= BURST or not self._purse.budget.fits(usd):

@@ -242,7 +242,7 @@ class Batching:
             cost = price.cost(usage) if price and usage else None
             line = answer_line(call.key, call.attempt, call.digest, reply, cost, call.queued, took, time.time())
             route.answers += 1
-            self._progress.answered(batch.model, reply, 0.0)
+            self._progress.answered(batch.model, 0.0)
         else:
             cost = None if isinstance(reply, Fault) and reply.paid else Decimal(0)
             line = fail_line(call.key, call.attempt, reply)

@@ -23,7 +23,6 @@ class Flight:
         self.bound = min(START, ceiling) if adaptive else ceiling
         self.adaptive = adaptive
         self.now = 0
-        self.most = 0
         self._probing = True
         self._successes = 0
 
@@ -34,7 +33,6 @@ class Flight:
     def enter(self) -> None:
         """A call goes out."""
         self.now += 1
-        self.most = max(self.most, self.now)
 
     def leave(self) -> None:
         """A call landed, was cut, or was given up."""
