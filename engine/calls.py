@@ -19,7 +19,7 @@ from .ledger import Ledger, answer_line, answer_of, fail_line, sent_line
 from .limits.clock import Clock
 from .progress import Progress
 from .retries import PUSH_BACKS, Again, Attempt, Retries, Sleep, carry_on
-from .route import Route
+from .route import Route, cost_of
 from .seeding import Seed
 
 CUT: Final = Fault(kind="network", message="cancelled while on the wire", paid=True)
@@ -191,7 +191,7 @@ class Calls:
         """Put what came into the journal's buffer and close the reservation. Never awaits."""
         route = call.route
         if isinstance(reply, Answer):
-            cost = _cost(route, reply)
+            cost = cost_of(route.price, reply.usage)
             self._journal.append(
                 answer_line(call.key, call.sends, call.digest, reply, cost, call.queued, seconds, time.time())
             )
@@ -235,10 +235,3 @@ def idempotency_key(run: str, key: Key, digest: str) -> str:
     """Return the key that a call carries through its retries and its re-send after a crash."""
     parts = "\0".join((run, key.unit, key.branch, str(key.seq), digest))
     return hashlib.blake2b(parts.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
-
-
-def _cost(route: Route, answer: Answer) -> Decimal | None:
-    """Return what an answer cost; None where nobody knows: no price, or no usage."""
-    if route.price is None or answer.usage is None:
-        return None
-    return route.price.cost(answer.usage)

@@ -39,15 +39,30 @@ async def exchange(
     headers: tuple[tuple[str, str], ...] = (),
 ) -> Exchanged:
     """Send the bytes that ask `question` once, within `deadline` seconds; a failure of the transport is a Fault."""
+    came = await carried(transport, provider, account, wire, deadline, headers)
+    if isinstance(came, Fault):
+        return Exchanged(came)
+    return Exchanged(understood(provider, account, came, question), provider.wire.hints(came))
+
+
+async def carried(
+    transport: Transport,
+    provider: Provider,
+    account: Account,
+    wire: WireRequest,
+    deadline: float,
+    headers: tuple[tuple[str, str], ...] = (),
+) -> WireReply | Fault:
+    """Send `wire` once, with the account's key; what comes back does not hold it."""
     try:
         authorized = (*await account.authorize(provider.wire, wire), *headers)
-        wired: WireReply = await transport.send(account, wire, authorized, deadline)
+        # A host may quote the key that it was sent; nothing behind this line can show or journal it.
+        return redact_reply(await transport.send(account, wire, authorized, deadline), account.key)
     except TransportFault as fault:
-        message = redact(fault.message, account.key)
-        return Exchanged(Fault(kind=fault.kind, message=message, paid=fault.phase == "sent"))
-    # A host may quote the key that it was sent; nothing behind this line can show or journal it.
-    wired = redact_reply(wired, account.key)
-    reply = redact_read(provider.wire.read(wired, question), account.key)
-    if SIMULATED in wired.headers and isinstance(reply, Answer):
-        reply = replace(reply, simulated=True)
-    return Exchanged(reply, provider.wire.hints(wired))
+        return Fault(kind=fault.kind, message=redact(fault.message, account.key), paid=fault.phase == "sent")
+
+
+def understood(provider: Provider, account: Account, reply: WireReply, question: Question) -> Reply:
+    """Return what a reply means; an answer says whether the simulated provider gave it."""
+    read = redact_read(provider.wire.read(reply, question), account.key)
+    return replace(read, simulated=True) if SIMULATED in reply.headers and isinstance(read, Answer) else read

@@ -32,7 +32,7 @@ from ..adapters.provider import Provider
 from ..adapters.redaction import public_url
 from .choices import resolved
 from .exchange import Exchanged, exchange
-from .route import most
+from .route import cost_of, most
 from .routes import spoken
 from .spec import ModelSpec, Spec
 
@@ -147,13 +147,12 @@ async def probe(target: Target, transport: Transport, timeout: float) -> Probe:
     """Ask once, without a retry, and judge what comes within `timeout` seconds."""
     began = time.monotonic()
     found = await exchange(transport, target.provider, target.account, target.question, target.wire, timeout)
-    usage = found.reply.usage if isinstance(found.reply, Answer) else None
     return Probe(
         target=target,
         exchanged=found,
         seconds=time.monotonic() - began,
         findings=findings(target, found),
-        usd=target.price.cost(usage) if target.price and usage else None,
+        usd=cost_of(target.price, found.reply.usage) if isinstance(found.reply, Answer) else None,
     )
 
 

@@ -44,6 +44,16 @@ def most(price: Price, body_bytes: int, options: Mapping[str, Json]) -> Decimal 
         return None
 
 
+def worst_case(price: Price | None, body_bytes: int, options: Mapping[str, Json]) -> Decimal:
+    """Return the most that a call with this body can cost; 0 where nobody knows, which no cap allows."""
+    return (most(price, body_bytes, options) if price else None) or Decimal(0)
+
+
+def cost_of(price: Price | None, usage: Usage | None) -> Decimal | None:
+    """Return what a call cost; None where nobody knows: no price, or no usage."""
+    return price.cost(usage) if price and usage else None
+
+
 @dataclass(frozen=True, slots=True)
 class BatchWay:
     """How a model's calls travel in batches, and what they cost then."""
@@ -73,7 +83,7 @@ class Route:
 
     def worst_case(self, body_bytes: int, options: Mapping[str, Json]) -> Decimal:
         """Return the most that a call with this body can cost; 0 where nobody knows, which no cap allows."""
-        return (most(self.price, body_bytes, options) if self.price else None) or Decimal(0)
+        return worst_case(self.price, body_bytes, options)
 
     def tokens(self, body_bytes: int, options: Mapping[str, Json]) -> float:
         """Return the tokens to reserve for a call with this body: about four bytes a token, and what it may write."""

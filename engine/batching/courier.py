@@ -8,10 +8,10 @@ from contextlib import aclosing
 from itertools import count
 from typing import Final, TypeVar
 
-from ...adapters.base import Fatal, Fault, TransportFault, WireReply, WireRequest
+from ...adapters.base import Fatal, Fault, WireReply, WireRequest
 from ...adapters.batches.base import Batch, BatchFormat, BatchItem, BatchRefused, ItemReply, Sought
-from ...adapters.redaction import redact, redact_reply
 from ..errors import Unfinished
+from ..exchange import carried
 from ..retries import Retries, Sleep
 from ..route import Route
 
@@ -115,15 +115,11 @@ class Courier:
         await self._sleep(max(fault.retry_after or 0.0, backoff))
 
     async def _fetch(self, request: WireRequest) -> WireReply:
-        account = self._route.account
-        try:
-            headers = await account.authorize(self._route.provider.wire, request)
-            reply = await self._route.transport.send(account, request, headers, self._timeout)
-        except TransportFault as fault:
-            refused = Fault(kind=fault.kind, message=redact(fault.message, account.key), paid=fault.phase == "sent")
-        else:
-            return redact_reply(reply, account.key)
-        raise BatchRefused(refused)
+        route = self._route
+        came = await carried(route.transport, route.provider, route.account, request, self._timeout)
+        if isinstance(came, Fault):
+            raise BatchRefused(came)
+        return came
 
 
 def _may_have_arrived(fault: Fault) -> bool:

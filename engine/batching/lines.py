@@ -23,6 +23,7 @@ from ..calls import idempotency_key
 from ..errors import Unfinished
 from ..journal import Key
 from ..ledger import Line, key_of
+from ..parts import now
 
 BATCH: Final = "batch"
 """The kind of these lines, and the field by which other lines name a token."""
@@ -124,12 +125,12 @@ def made_line(batch: OpenBatch) -> Line:
 
 def id_line(batch: OpenBatch) -> Line:
     """Return the line that makes a submitted batch findable."""
-    return {"k": BATCH, BATCH: batch.token, "id": batch.id, "at": _now()}
+    return {"k": BATCH, BATCH: batch.token, "id": batch.id, "at": now()}
 
 
 def ended_line(batch: OpenBatch, how: str, answers: int) -> Line:
     """Return the line after all that a batch brought; `how` is the provider's word for its end."""
-    return {"k": BATCH, BATCH: batch.token, "ended": _now(), "how": how, "answers": answers}
+    return {"k": BATCH, BATCH: batch.token, "ended": now(), "how": how, "answers": answers}
 
 
 def named(line: Line, batch: OpenBatch) -> Line:
@@ -145,7 +146,3 @@ def lost(message: str, *, paid: bool) -> Fault:
 def moment(text: Json) -> float:
     """Return the Unix seconds of a moment in a line."""
     return datetime.fromisoformat(str(text)).timestamp()
-
-
-def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="milliseconds")

@@ -6,21 +6,20 @@ import asyncio
 import secrets
 import time
 from collections.abc import Coroutine, Mapping
-from dataclasses import replace
 from decimal import Decimal
 from typing import Any, Final, Self
 
-from ...adapters.base import SIMULATED, Answer, Fatal, Fault, Question, Reply
+from ...adapters.base import Answer, Fatal, Fault, Question, Reply
 from ...adapters.batches.base import Batch, BatchItem, BatchRefused, ItemReply, Sought, never_ran
-from ...adapters.redaction import redact_read
 from ..calls import Call, idempotency_key
 from ..closing import Closing
 from ..errors import Diverged, Unfinished
+from ..exchange import understood
 from ..journal import Journal, Key
 from ..ledger import answer_line, fail_line, sent_line
 from ..progress import Progress
 from ..retries import Retries
-from ..route import Route, most
+from ..route import Route, cost_of, worst_case
 from ..turnstile import Purse
 from .courier import Courier
 from .gate import Gate, Lane, Parcel
@@ -112,10 +111,9 @@ class Batching:
 
     def _batched(self, call: Call) -> BatchedCall:
         assert call.route.batch is not None
-        price = call.route.batch.price
-        bound = most(price, len(call.wire.body), call.question.options) if price else None
+        bound = worst_case(call.route.batch.price, len(call.wire.body), call.question.options)
         name = idempotency_key(self._run, call.key, call.digest)
-        return BatchedCall(name, call.key, call.sends + 1, call.digest, bound or Decimal(0))
+        return BatchedCall(name, call.key, call.sends + 1, call.digest, bound)
 
     def _send(self, lane: Lane, parcels: list[Parcel]) -> None:
         """Begin a new batch of calls that have their money."""
@@ -238,8 +236,7 @@ class Batching:
         assert route.batch is not None
         self._progress.of(batch.model).batched -= 1
         if isinstance(reply, Answer):
-            price, usage = route.batch.price, reply.usage
-            cost = price.cost(usage) if price and usage else None
+            cost = cost_of(route.batch.price, reply.usage)
             line = answer_line(call.key, call.attempt, call.digest, reply, cost, call.queued, took, time.time())
             route.answers += 1
             self._progress.answered(batch.model, 0.0)
@@ -261,9 +258,7 @@ def _read(route: Route, item: ItemReply) -> Reply:
     """Return what an item's reply means."""
     if isinstance(item, Fault):
         return item
-    question = Question(model=route.name, messages=())
-    reply = redact_read(route.provider.wire.read(item, question), route.account.key)
-    return replace(reply, simulated=True) if isinstance(reply, Answer) and SIMULATED in item.headers else reply
+    return understood(route.provider, route.account, item, Question(model=route.name, messages=()))
 
 
 def _missing(ended: Batch) -> Fault | Fatal:
