@@ -70,6 +70,14 @@ def locate(
     return {name: SourceDatabase(name, path, is_synthetic(_readable(name, path))) for name, path in found.items()}
 
 
+def placed(
+    names: Iterable[str], data: str, databases: Mapping[str, str], known: Iterable[str] = ()
+) -> dict[str, SourceDatabase]:
+    """Find each database of `names` where a benchmark's options `data` and `databases` say; see `locate`."""
+    overrides = {name: Path(place) for name, place in databases.items()}
+    return locate(names, Path(data) if data else None, overrides, known)
+
+
 def _in_folder(name: str, data_dir: Path | None) -> Path:
     remedy = f"name the file with --database {name}=PATH"
     if data_dir is None:

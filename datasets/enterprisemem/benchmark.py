@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from ...adapters.base import ConfigurationError, Json
+from ...engine.spec import checked
 from ...engine.unit import Experiment
-from ..arguments import DatabasePaths
+from ..arguments import add_places, require_both
 from .conditions import BY_NAME, CONDITIONS
 
 if TYPE_CHECKING:
@@ -47,10 +48,7 @@ class EnterpriseMem:
     def add_arguments(self, parser: Arguments) -> None:
         """Add the benchmark's options of `turntide run`."""
         parser.add_argument("--sessions", metavar="FILE", help="a session file (default: ours, over synthetic data)")
-        parser.add_argument("--data", metavar="DIR", help="folder with the real databases")
-        parser.add_argument(
-            "--database", dest="databases", action=DatabasePaths, metavar="NAME=PATH", help="one database by its path"
-        )
+        add_places(parser, data="folder with the real databases")
         parser.add_argument(
             "--condition",
             dest="conditions",
@@ -100,24 +98,23 @@ async def _opened(chosen: Options, limit: int | None, stack: AsyncExitStack) -> 
 
 
 def _data(chosen: Options, limit: int | None) -> tuple[tuple[Session, ...], str, Mapping[str, SourceDatabase]]:
-    from ..databases import locate, sha256
+    from ..databases import placed, sha256
     from .embedded import embedded_sessions
     from .sessions import load_sessions
 
-    real = chosen.data or chosen.databases
-    if bool(real) != bool(chosen.sessions):
-        lacking = "--sessions FILE" if real else "--data DIR (or --database NAME=PATH)"
-        raise ConfigurationError(
-            f"sessions and databases belong together: {lacking} is missing. Build sessions over your databases with "
-            "`turntide data build enterprisemem --data DIR --out FILE`, or name neither for the synthetic default."
-        )
+    require_both(
+        "sessions",
+        "--sessions FILE",
+        chosen.sessions,
+        places=bool(chosen.data or chosen.databases),
+        remedy=(
+            "Build sessions over your databases with `turntide data build enterprisemem --data DIR --out FILE`, or "
+            "name neither for the synthetic default."
+        ),
+    )
     path = Path(chosen.sessions) if chosen.sessions else embedded_sessions()
     sessions = load_sessions(path)[:limit]
-    databases = locate(
-        dict.fromkeys(session.database for session in sessions),
-        Path(chosen.data) if chosen.data else None,
-        {name: Path(place) for name, place in chosen.databases.items()},
-    )
+    databases = placed(dict.fromkeys(session.database for session in sessions), chosen.data, chosen.databases)
     return sessions, sha256(path), databases
 
 
@@ -161,10 +158,7 @@ async def _embedder(chosen: Options, sessions: tuple[Session, ...], stack: Async
 
 
 def _checked(options: Mapping[str, Any]) -> Options:
-    try:
-        chosen = msgspec.convert(dict(options), Options)
-    except msgspec.ValidationError as error:
-        raise ConfigurationError(f"enterprisemem, options: {error}") from None
+    chosen = checked(dict(options), Options, "enterprisemem, options")
     if unknown := sorted(set(chosen.conditions) - BY_NAME.keys()):
         raise ConfigurationError(f"unknown condition {unknown[0]!r}; there are {', '.join(BY_NAME)}")
     if not chosen.conditions:

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, Literal
 import msgspec
 
 from ...adapters.base import ConfigurationError, Json
-from ...engine.spec import ModelSpec
+from ...engine.spec import ModelSpec, checked
 from ...engine.unit import Experiment
-from ..arguments import DatabasePaths
+from ..arguments import add_places, require_both
 
 if TYPE_CHECKING:
     from ...engine.benchmark import Arguments, Subparsers
@@ -47,10 +47,7 @@ class Tide:
     def add_arguments(self, parser: Arguments) -> None:
         """Add the benchmark's options of `turntide run`."""
         parser.add_argument("--samples", metavar="FILE", help="a file of triplets (default: ours, over synthetic data)")
-        parser.add_argument("--data", metavar="DIR", help="folder with the real databases")
-        parser.add_argument(
-            "--database", dest="databases", action=DatabasePaths, metavar="NAME=PATH", help="one database by its path"
-        )
+        add_places(parser, data="folder with the real databases")
         parser.add_argument(
             "--protocol",
             dest="protocols",
@@ -91,29 +88,25 @@ class Tide:
 
 
 def _opened(chosen: Options, limit: int | None) -> Experiment:
-    from ..databases import locate, sha256
+    from ..databases import placed, sha256
     from .embedded import embedded_triplets
     from .experiment import Setup, TideExperiment
     from .files import load_triplets
     from .samples import samples
 
-    real = chosen.data or chosen.databases
-    if bool(real) != bool(chosen.samples):
-        lacking = "--samples FILE" if real else "--data DIR (or --database NAME=PATH)"
-        raise ConfigurationError(
-            f"triplets and databases belong together: {lacking} is missing. Name both, or neither for the synthetic "
-            "default."
-        )
+    require_both(
+        "triplets",
+        "--samples FILE",
+        chosen.samples,
+        places=bool(chosen.data or chosen.databases),
+        remedy="Name both, or neither for the synthetic default.",
+    )
     path = Path(chosen.samples) if chosen.samples else embedded_triplets()
     file = load_triplets(path)
     # Whole triplets, never some samples of one: what is compared across its sets is there in each of them.
     asked = [sample for sample in samples(file.triplets[:limit]) if sample.kind in chosen.sets]
-    databases = locate(
-        _databases_of(asked),
-        Path(chosen.data) if chosen.data else None,
-        {name: Path(place) for name, place in chosen.databases.items()},
-        known=_databases_of(list(samples(file.triplets))),
-    )
+    known = _databases_of(list(samples(file.triplets)))
+    databases = placed(_databases_of(asked), chosen.data, chosen.databases, known)
     setup = Setup(
         samples=tuple(asked),
         samples_sha256=sha256(path),
@@ -137,10 +130,7 @@ def _user(model: str | ModelSpec) -> ModelSpec | None:
 
 
 def _checked(options: Mapping[str, Any]) -> Options:
-    try:
-        chosen = msgspec.convert(dict(options), Options)
-    except msgspec.ValidationError as error:
-        raise ConfigurationError(f"tide, options: {error}") from None
+    chosen = checked(dict(options), Options, "tide, options")
     if not chosen.protocols or not chosen.sets:
         raise ConfigurationError("nothing to run: name at least one protocol and one set")
     if isinstance(chosen.user_model, str) and chosen.user_model != "rules" and "/" not in chosen.user_model:

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, cast
 import msgspec
 
 from ....adapters.base import ConfigurationError, Json
-from ....engine.spec import ModelSpec
+from ....engine.spec import ModelSpec, checked
 from ....engine.unit import Experiment
-from ...arguments import DatabasePaths
+from ...arguments import add_places
 
 if TYPE_CHECKING:
     from ....engine.benchmark import Arguments, Subparsers
@@ -52,10 +52,7 @@ class TideBuild:
     def add_arguments(self, parser: Arguments) -> None:
         """Add the options of `turntide run tide-build`."""
         parser.add_argument("--anchors", metavar="FILE", help="the anchors (`turntide tide-build anchors`)")
-        parser.add_argument("--data", metavar="DIR", help="folder with the databases")
-        parser.add_argument(
-            "--database", dest="databases", action=DatabasePaths, metavar="NAME=PATH", help="one database by its path"
-        )
+        add_places(parser, data="folder with the databases")
         for stage, made in _MADE.items():
             served = "|".join((*made, "FILE"))
             parser.add_argument(f"--{stage}", metavar=served, help=f"what serves the {stage} (default: model)")
@@ -93,7 +90,7 @@ class TideBuild:
 
 
 def _opened(chosen: Options, limit: int | None) -> Experiment:
-    from ...databases import locate, sha256
+    from ...databases import placed, sha256
     from .anchors import load_anchors
     from .experiment import BuildExperiment, Setup
     from .settings import Sources
@@ -101,11 +98,7 @@ def _opened(chosen: Options, limit: int | None) -> Experiment:
     path = Path(chosen.anchors)
     file = load_anchors(path)
     anchors = file.anchors[:limit]
-    databases = locate(
-        dict.fromkeys(anchor.database for anchor in anchors),
-        Path(chosen.data) if chosen.data else None,
-        {name: Path(place) for name, place in chosen.databases.items()},
-    )
+    databases = placed(dict.fromkeys(anchor.database for anchor in anchors), chosen.data, chosen.databases)
     pieces = {stage: Path(served) for stage in _MADE if (served := getattr(chosen, stage)) not in _MADE[stage]}
 
     judges = _labelled("judge", chosen.judges)
@@ -160,10 +153,7 @@ def _labelled_as(label: str, model: str | ModelSpec) -> ModelSpec:
 
 
 def _checked(options: Mapping[str, Any]) -> Options:
-    try:
-        chosen = msgspec.convert(dict(options), Options)
-    except msgspec.ValidationError as error:
-        raise ConfigurationError(f"tide-build, options: {error}") from None
+    chosen = checked(dict(options), Options, "tide-build, options")
     if not chosen.anchors:
         raise ConfigurationError("--anchors FILE is missing; `turntide tide-build anchors` selects some")
     for stage, made in _MADE.items():

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from ....adapters.base import ConfigurationError
-from ...arguments import DatabasePaths
+from ...arguments import add_places
 from .anchors import AnchorFile, Selection, dump_anchors
 
 if TYPE_CHECKING:
@@ -33,10 +33,7 @@ def add_commands(commands: Subparsers) -> None:
         "--questions", action="append", required=True, metavar="[SPLIT=]FILE",
         help="BIRD's, Spider's or SParC's questions (JSON or JSON lines, gzipped or not), or a file of triplets",
     )  # fmt: skip
-    parser.add_argument("--data", type=Path, metavar="DIR", help="folder with the databases")
-    parser.add_argument(
-        "--database", dest="databases", action=DatabasePaths, metavar="NAME=PATH", help="one database by its path"
-    )
+    add_places(parser, data="folder with the databases", kind=Path)
     parser.add_argument("--count", type=int, metavar="N", help="how many to draw (default: all; the paper: 830)")
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="seed of the draw (default 0)")
     parser.add_argument("--out", type=Path, required=True, metavar="FILE", help="where to write the anchors")
