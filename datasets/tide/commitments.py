@@ -25,13 +25,13 @@ _AFTER_SELECT: frozenset[Clause] = frozenset({"group_by", "having", "order_by"})
 """The clauses in which output aliases are looked up before columns that nobody knows of."""
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=1 << 14)
 def commitments(sql: str, schema: Schema | None = None) -> frozenset[Commitment]:
     """Return the commitment set S(y) of the query `sql`.
 
     With a schema, columns are qualified by their tables; without one, bare names stay bare. Raises UnparsableSql when
-    the text is not one query: it has no commitments then, which is not the same as having none. The last few thousand
-    answers are remembered, for a gold query is compared with those of every model.
+    the text is not one query: it has no commitments then, which is not the same as having none. The last 16,384
+    answers are remembered: models give the same queries again and again, and a gold query is compared with them all.
     """
     extraction = _Extraction(sql, schema)
     try:

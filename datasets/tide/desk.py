@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
 from pathlib import Path
 
 from ..databases import schema_text
@@ -10,12 +9,9 @@ from .commitments import commitments
 from .nodes import Node, nodes_of
 from .parsing import UnparsableSql
 from .samples import Stage
-from .schema import names_in, schema_of
+from .schema import Schema, names_in, tables_of
 from .simulator.validator import distinctive
 from .units import Commitment
-
-_REMEMBERED = 4096
-"""Queries whose commitments are kept: models give the same ones again and again."""
 
 
 class Desk:
@@ -24,14 +20,14 @@ class Desk:
     def __init__(self, database: str, path: Path) -> None:
         self.database = database
         self.ddl = schema_text(path)
-        self.schema = schema_of(path)
-        self.identifiers = distinctive(names_in(path))
-        self.committed = lru_cache(_REMEMBERED)(self._commitments)
-        self._nodes: dict[tuple[str, ...], tuple[Node, ...]] = {}
+        tables = tables_of(path)
+        self.schema = Schema.of(tables)
+        self.identifiers = distinctive(names_in(tables))
+        self._nodes: dict[tuple[str, tuple[tuple[str, str], ...]], tuple[Node, ...]] = {}
 
     def nodes(self, stage: Stage) -> tuple[Node, ...]:
         """Return the atomic nodes of a stage's gold; none when it cannot be read."""
-        key = (stage.sql, *(text for pair in sorted(stage.nodes.items()) for text in pair))
+        key = (stage.sql, tuple(sorted(stage.nodes.items())))
         known = self._nodes.get(key)
         if known is None:
             try:
@@ -41,5 +37,6 @@ class Desk:
             self._nodes[key] = known
         return known
 
-    def _commitments(self, sql: str) -> frozenset[Commitment]:
+    def committed(self, sql: str) -> frozenset[Commitment]:
+        """Return the commitments of a query on this database. Raises UnparsableSql."""
         return commitments(sql, self.schema)

@@ -30,22 +30,17 @@ class Schema:
 
 
 def schema_of(path: Path) -> Schema:
-    """Return the tables and views of the SQLite database at `path`.
+    """Return the schema of the SQLite database at `path`; raises what `tables_of` does."""
+    return Schema.of(tables_of(path))
+
+
+def tables_of(path: Path) -> dict[str, list[str]]:
+    """Return the tables and views of the SQLite database at `path` with their columns, spelled as it has them.
 
     Raises FileNotFoundError when there is none, and sqlite3.DatabaseError when the file is no database.
     """
     if not path.is_file():
         raise FileNotFoundError(f"no database at {path}")
-    return Schema.of(_tables(path))
-
-
-def names_in(path: Path) -> frozenset[str]:
-    """Return the names of the tables, views and columns of a SQLite database, spelled as it has them."""
-    tables = _tables(path)
-    return frozenset((*tables, *(column for columns in tables.values() for column in columns)))
-
-
-def _tables(path: Path) -> dict[str, list[str]]:
     with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as connection:
         names = connection.execute("SELECT name FROM sqlite_master WHERE type IN ('table', 'view')").fetchall()
         return {table: _column_names(connection, table) for (table,) in names}
@@ -53,6 +48,11 @@ def _tables(path: Path) -> dict[str, list[str]]:
 
 def _column_names(connection: sqlite3.Connection, table: str) -> list[str]:
     return [name for (name,) in connection.execute("SELECT name FROM pragma_table_info(?)", (table,))]
+
+
+def names_in(tables: Mapping[str, Iterable[str]]) -> frozenset[str]:
+    """Return the names of all tables and of all columns."""
+    return frozenset((*tables, *(column for columns in tables.values() for column in columns)))
 
 
 def schema_of_bird(entry: Mapping[str, Any]) -> Schema:
