@@ -44,7 +44,7 @@ from .seeding import Seed
 from .spec import ModelSpec, Settings, Spec
 from .summary import NAME, Summary, summarise
 from .turnstile import Purse
-from .unit import Experiment, Unit
+from .unit import Experiment, Prepares, Unit
 from .until import Until
 
 FAILURES: Final[frozenset[Why]] = frozenset({"provider", "crash", "infrastructure"})
@@ -97,7 +97,7 @@ async def execute(
     async with _open(spec, experiment, folder, environ, until, examination.visit) as (live, journal, executor, talk):
         observe(live)
         if live.progress.left:
-            await live.closing.during(check_gold(tuple(experiment.references()), executor, live.progress))
+            await live.closing.during(_prepare(experiment, executor, live.progress))
         examination.begin(live.progress)
         scheduler = Scheduler(experiment, journal, talk, live.progress, live.closing)
         windows = dict.fromkeys((model.name for model in spec.models), _window(spec.settings))
@@ -122,6 +122,13 @@ async def execute(
                 talk.end(summary)
                 await asyncio.shield(journal.durable())
     return summary
+
+
+async def _prepare(experiment: Experiment, executor: SqlExecutor, progress: Progress) -> None:
+    """Find out before anything is sent what would break every dialogue."""
+    if isinstance(experiment, Prepares):
+        await experiment.prepare()
+    await check_gold(tuple(experiment.references()), executor, progress)
 
 
 async def _check_databases(executor: SqlExecutor, journal: Journal) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 
 from .binding import JOURNAL, require_journal
 from .journal import Key
-from .journal.codec import decode, decode_head
+from .journal.codec import decode, parse_head
 from .journal.logfile import checked, whole_lines
 from .ledger import Line, key_of
 from .manifest import Manifest
@@ -31,7 +31,7 @@ class Seed:
         self._offsets = {
             key_of(head): offset
             for offset, raw in whole_lines(self._path)
-            if (head := checked(self._path, offset, raw, decode_head))["k"] == "answer"
+            if (head := checked(self._path, offset, raw, parse_head))["k"] == "answer"
         }
 
     def answer(self, key: Key, digest: str) -> Line | None:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
-from typing import NamedTuple, Protocol, TypeAlias
+from typing import NamedTuple, Protocol, TypeAlias, runtime_checkable
 
 from ..adapters.base import Answer, Json, Message
 from .spec import ModelSpec
@@ -113,4 +113,13 @@ class Experiment(Protocol):
 
     def ended(self, unit: Unit, records: Sequence[Mapping[str, Json]]) -> None:
         """Take in a unit that an earlier part of the run has ended: rebuild what later units need of it."""
+        ...
+
+
+@runtime_checkable
+class Prepares(Protocol):
+    """An experiment with something to do once before its first dialogue: a run that has none left is spared it."""
+
+    async def prepare(self) -> None:
+        """Do it. Raises Unfinished when it cannot be done now: nothing was sent then."""
         ...

@@ -85,7 +85,7 @@ async def _opened(chosen: Options, limit: int | None, stack: AsyncExitStack) -> 
     conditions = tuple(condition for condition in CONDITIONS if condition.name in chosen.conditions)
     order = SessionOrder.parse(chosen.order)
     sessions, digest, databases = _data(chosen, limit)
-    memories = await _memories(chosen, sessions, stack)
+    memories = await _memories(chosen, stack)
     setup = Setup(
         sessions=sessions,
         sessions_sha256=digest,
@@ -118,7 +118,7 @@ def _data(chosen: Options, limit: int | None) -> tuple[tuple[Session, ...], str,
     return sessions, sha256(path), databases
 
 
-async def _memories(chosen: Options, sessions: tuple[Session, ...], stack: AsyncExitStack) -> Memories:
+async def _memories(chosen: Options, stack: AsyncExitStack) -> Memories:
     import secrets
 
     from .memories import Memories
@@ -132,7 +132,7 @@ async def _memories(chosen: Options, sessions: tuple[Session, ...], stack: Async
 
         working = await RedisWorking.open(chosen.redis, namespace)
         stack.push_async_callback(working.aclose)
-    embedder = await _embedder(chosen, sessions, stack)
+    embedder = _embedder(chosen, stack)
     chroma = None
     if chosen.chroma and embedder:
         from .memory.chroma_store import ChromaStore
@@ -142,18 +142,14 @@ async def _memories(chosen: Options, sessions: tuple[Session, ...], stack: Async
     return Memories(namespace, working, embedder, chroma)
 
 
-async def _embedder(chosen: Options, sessions: tuple[Session, ...], stack: AsyncExitStack) -> Embedder | None:
-    """Open the embedder when a condition retrieves, and embed every question now: a broken one shows before a call."""
+def _embedder(chosen: Options, stack: AsyncExitStack) -> Embedder | None:
+    """Open the embedder when a condition retrieves."""
     if not any(BY_NAME[name].episodic_top_k or BY_NAME[name].semantic_top_k for name in chosen.conditions):
         return None
     from ..embeddings.choice import open_embedder
-    from .prompts import prompts
 
     embedder = open_embedder(chosen.embedder, os.environ, Path(chosen.minilm) if chosen.minilm else None)
     stack.push_async_callback(embedder.aclose)
-    texts = [turn.question for session in sessions for turn in session.turns]
-    notes = [note for group in prompts().hints.values() for note in group]
-    await embedder.embed(list(dict.fromkeys([*texts, *notes])))
     return embedder
 
 

@@ -90,6 +90,10 @@ class EnterpriseMemExperiment:
                 else:
                     yield from ([(unit,)] for unit in units)
 
+    async def prepare(self) -> None:
+        """Embed every question and every hint at once: an embedder that is broken shows before a call."""
+        await self._memories.embed(turn.question for session in self._setup.sessions for turn in session.turns)
+
     async def dialogue(self, unit: Unit, ctx: Context) -> None:
         """Talk one session through, turn by turn."""
         session = self._session(unit)

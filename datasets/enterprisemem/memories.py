@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import TYPE_CHECKING, TypeAlias
 
 from ...adapters.base import Json
@@ -38,6 +40,12 @@ class Memories:
     def identity(self) -> dict[str, Json]:
         """Return what of memory decides the prompts."""
         return {"embedder": self.embedder.identity() if self.embedder else None}
+
+    async def embed(self, questions: Iterable[str]) -> None:
+        """Embed what dialogues retrieve by, and the hints; nothing where no condition retrieves. Raises Unfinished."""
+        if self.embedder:
+            hints = chain.from_iterable(prompts.prompts().hints.values())
+            await self.embedder.embed(list(dict.fromkeys(chain(questions, hints))))
 
     def of(self, run: Run, condition: Condition) -> Memory:
         """Return the memory of a condition-run, with what earlier parts of the run left in it."""

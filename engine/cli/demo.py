@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Final
 
 from ...adapters.base import ConfigurationError
 from .arguments import at_least
-from .launch import SIMULATED_URL
+from .simulated import URL
 
 if TYPE_CHECKING:
     from ...adapters.simulated import SimulatedServer
@@ -58,7 +58,7 @@ def run(args: argparse.Namespace) -> int:
     began = time.monotonic()
     with SimulatedServer.start() as server:
         command = _command(folder, args.limit)
-        environ = {**os.environ, SIMULATED_URL: server.base_url}
+        environ = {**os.environ, URL: server.base_url}
         _say(f"simulated provider at {server.base_url}; the sweep is: {_shown(command)}")
         code = None
         if not args.no_kill:

@@ -7,11 +7,11 @@ import json
 import os
 import signal
 import sys
-from collections.abc import AsyncGenerator, Callable, Coroutine, Iterable, Mapping
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import Callable, Coroutine
+from contextlib import AsyncExitStack
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Any, TypeVar
 
 from ...adapters.base import ConfigurationError
 from .. import registry
@@ -27,11 +27,10 @@ from ..until import Until
 from . import abandon_output
 from .local import local_server
 from .show import Show, summary_text
+from .simulated import OwnSimulated
 from .working import Working
 
 T = TypeVar("T")
-
-SIMULATED_URL: Final = "TURNTIDE_SIM_BASE_URL"
 
 
 def launch(
@@ -84,13 +83,15 @@ def benchmark_of(spec: Spec) -> Benchmark:
 async def _launch(spec: Spec, until: Until | None) -> Summary:
     async with AsyncExitStack() as stack:
         working = stack.enter_context(Working("opening the benchmark and its data"))
+        simulated = await stack.enter_async_context(OwnSimulated())
+        simulated.serve(model.id for model in spec.models)
         experiment = await stack.enter_async_context(
             benchmark_of(spec).open(spec.options, seed=spec.seed, limit=spec.limit)
         )
         models = [model.id for model in (*spec.models, *experiment.auxiliary)]
-        working.on("starting the simulated provider")
-        environ = await stack.enter_async_context(simulated_provider(models))
-        environ = await stack.enter_async_context(local_server(models, environ))
+        working.on("starting the models' servers")
+        simulated.serve(models)
+        environ = await stack.enter_async_context(local_server(models, await simulated.environ()))
         folder = (
             Path(spec.out) if spec.out else default_folder(spec, text_digest(canonical(identity(spec, experiment))))
         )
@@ -106,21 +107,6 @@ async def _launch(spec: Spec, until: Until | None) -> Summary:
             return await execute(spec, experiment, folder, observe, environ, until)
         finally:
             await show.aclose()
-
-
-@asynccontextmanager
-async def simulated_provider(models: Iterable[str]) -> AsyncGenerator[Mapping[str, str]]:
-    """Yield the environment of a run of these models; simulated ones without a server get one of their own."""
-    if os.environ.get(SIMULATED_URL) or not any(model.startswith("sim/") for model in models):
-        yield os.environ
-        return
-    from ...adapters.simulated import SimulatedServer
-
-    server = await asyncio.to_thread(SimulatedServer.start)
-    try:
-        yield {**os.environ, SIMULATED_URL: server.base_url}
-    finally:
-        await asyncio.to_thread(server.stop)
 
 
 def default_folder(spec: Spec, digest: str) -> Path:

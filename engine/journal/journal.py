@@ -7,7 +7,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeAlias
 
-from .codec import Fields, decode_head, encode
+from .codec import Fields, decode, encode, parse_head
 from .errors import DamagedJournal, DuplicateKey
 from .index import Chains, Index
 from .keys import Key, Place, end, place_of, step
@@ -71,7 +71,7 @@ class Journal:
 
     def _load(self, visitors: tuple[Visitor, ...]) -> None:
         for offset, raw in whole_lines(self.path):
-            head = checked(self.path, offset, raw, decode_head)
+            head = checked(self.path, offset, raw, parse_head)
             self._enter(head, offset)
             for visit in visitors:
                 visit(head)
@@ -151,4 +151,4 @@ class Journal:
             raw = self._writer.line_at(offset)
         except EOFError as error:
             raise DamagedJournal(self.path, offset, str(error)) from error
-        return checked(self.path, offset, raw)
+        return checked(self.path, offset, raw, decode)

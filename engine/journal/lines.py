@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Self
 
-from .codec import Fields, decode_head
+from .codec import Fields, decode, parse_head
 from .keys import END, STEPS, Key
 from .logfile import checked, whole_lines
 
@@ -23,7 +23,7 @@ class Lines:
 
     def __enter__(self) -> Self:
         for offset, raw in whole_lines(self._path):
-            head = checked(self._path, offset, raw, decode_head)
+            head = checked(self._path, offset, raw, parse_head)
             if head["k"] in STEPS or head["k"] in (END, "sent"):
                 self._offsets.setdefault(head["u"], array("q")).extend((offset, len(raw)))
         self._file = os.open(self._path, os.O_RDONLY | os.O_CLOEXEC)
@@ -45,7 +45,7 @@ class Lines:
         found: dict[Key | None, Fields] = {}
         asked: dict[Key, str] = {}
         for offset, size in zip(places[::2], places[1::2], strict=True):
-            line = checked(self._path, offset, os.pread(self._file, size, offset))
+            line = checked(self._path, offset, os.pread(self._file, size, offset), decode)
             key = None if line["k"] == END else Key(unit, line["b"], line["s"])
             if key and line["k"] == "sent":
                 asked[key] = line["m"]

@@ -9,19 +9,21 @@ from contextlib import suppress
 from pathlib import Path
 
 from ..files import sync_folder
-from .codec import Fields, decode
+from .codec import Fields, parse
 from .errors import DamagedJournal
-from .links import FIRST, SIZE, links
+from .links import FIRST, SIZE, follows, intact, links
 
 _BLOCK = 1 << 16
 _USUAL_LINE = 1 << 13
+_CHANGED = "its checksum does not match"
+_MOVED = "it was not written after the line before it: one is missing, stands twice or moved"
 
 
 def whole_lines(path: Path, start: int = 0, last: bytes = FIRST) -> Iterator[tuple[int, bytes]]:
     """Yield (offset, bytes with newline) of each whole line, from the one at `start` on, after one of checksum `last`.
 
     A tail without newline, torn or still growing, ends it. Raises DamagedJournal, once the lines before it were taken,
-    at one that was not written after the one before it.
+    at one that is not as it was written, or was not written after the one before it.
     """
     offset = start
     with path.open("rb", buffering=_BLOCK) as file:
@@ -29,18 +31,16 @@ def whole_lines(path: Path, start: int = 0, last: bytes = FIRST) -> Iterator[tup
         for raw in file:
             if not raw.endswith(b"\n"):
                 return
-            previous, checksum = links(raw)
-            if previous != last:
-                raise DamagedJournal(
-                    path, offset, "it was not written after the line before it: one is missing, stands twice or moved"
-                )
+            checksum = follows(raw, last)
+            if checksum is None:
+                raise DamagedJournal(path, offset, _MOVED if intact(raw) else _CHANGED)
             yield offset, raw
             offset += len(raw)
             last = checksum
 
 
-def checked(path: Path, offset: int, raw: bytes, read: Callable[[bytes], Fields] = decode) -> Fields:
-    """Return what `read` makes of the line at `offset`; raises DamagedJournal when it is not as it was written."""
+def checked(path: Path, offset: int, raw: bytes, read: Callable[[bytes], Fields] = parse) -> Fields:
+    """Return what `read` makes of the line at `offset`; raises DamagedJournal when it cannot be read."""
     try:
         return read(raw)
     except ValueError as error:

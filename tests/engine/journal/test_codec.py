@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from turntide.engine.journal.codec import Head, canonical, decode, decode_head, dumps, encode, loads
+from turntide.engine.journal.codec import Head, canonical, decode, dumps, encode, loads, parse_head
 
 texts = st.text(st.characters(exclude_categories=()))
 keys = texts | st.sampled_from(["$float", "$int", "$bytes", "$text", "$dict", "$", "null"])
@@ -43,7 +43,7 @@ def test_a_line_is_one_json_object_whose_checksum_anyone_can_verify(data: dict[s
 def test_the_head_of_a_line_is_the_same_read_alone(data: dict[str, object], unit: str) -> None:
     raw = encode({**data, "k": "answer", "u": unit})
     whole = decode(raw)
-    assert repr_of(decode_head(raw)) == repr_of({name: whole[name] for name in whole if name in Head.__annotations__})
+    assert repr_of(parse_head(raw)) == repr_of({name: whole[name] for name in whole if name in Head.__annotations__})
 
 
 def test_a_usual_line_reads_as_it_was_written() -> None:
@@ -78,9 +78,14 @@ def checked(body: bytes) -> bytes:
     "raw", [b"\n", b"{}\n", b"\x00" * 40 + b"\n", checked(b'{"x":1'), checked(b'{"k":"answer"')[:-1]]
 )
 def test_what_is_no_line_is_refused(raw: bytes) -> None:
-    for read in (decode, decode_head):
-        with pytest.raises(ValueError, match=r"kind|checksum"):
-            read(raw)
+    with pytest.raises(ValueError, match=r"kind|checksum"):
+        decode(raw)
+
+
+@pytest.mark.parametrize("raw", [b"{}\n", checked(b'{"x":1')])
+def test_what_is_no_line_has_no_head(raw: bytes) -> None:
+    with pytest.raises(ValueError, match=r"kind|unexpected"):
+        parse_head(raw)
 
 
 def test_equal_values_have_equal_canonical_bytes_and_others_do_not() -> None:
