@@ -23,7 +23,8 @@ class ModelProgress:
     """One model's counts. `planned`, `done` and `running` are units; the rest are calls.
 
     `batched` are in open batches; `slowest` is the longest that an answer took on the wire, in seconds; `ended` is when
-    the model's last lane ended; `last_failure` is a provider's, `last_stop` one of a part of our own.
+    the model's last lane ended in this part, if it had one left; `last_failure` is a provider's, `last_stop` one of a
+    part of our own.
     """
 
     planned: int = 0

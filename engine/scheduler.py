@@ -38,11 +38,12 @@ class Scheduler:
                 models.create_task(self._model(model, window, repeats))
 
     async def _model(self, model: str, window: int, repeats: int) -> None:
-        free, slots = asyncio.Semaphore(window), asyncio.Semaphore(window)
         counts = self._progress.of(model)
-        lanes = self._experiment.lanes(model, repeats) if counts.done < counts.planned else ()
+        if counts.done == counts.planned:
+            return
+        free, slots = asyncio.Semaphore(window), asyncio.Semaphore(window)
         async with asyncio.TaskGroup() as running:
-            for lane in lanes:
+            for lane in self._experiment.lanes(model, repeats):
                 await free.acquire()
                 if self._closing():
                     break

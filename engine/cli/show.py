@@ -191,7 +191,10 @@ def summary_text(summary: Summary) -> str:
     left = f"; {summary.planned - summary.done:,} left" if summary.done < summary.planned else ""
     lines = [f"{summary.state}: {summary.done:,} of {summary.planned:,} dialogues in {summary.folder}{left}"]
     lines.extend(f"  {count:,} of them not scored: {fault}" for fault, count in summary.unscored.items())
-    lines.append(f"ended {local(summary.ended)} after {clock((summary.ended - summary.began).total_seconds())}")
+    if left or any(model.ended for model in summary.models.values()):
+        lines.append(f"ended {local(summary.ended)} after {clock((summary.ended - summary.began).total_seconds())}")
+    else:
+        lines.append("nothing was left to do")
     spent = money(summary.known, summary.exposed, summary.cap)
     lines.append(f"{spent}; no price is known for {', '.join(summary.unpriced)}" if summary.unpriced else spent)
     lines.extend(f"  {cause}" for cause in summary.causes)

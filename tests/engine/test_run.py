@@ -21,6 +21,7 @@ from turntide.adapters.base import ConfigurationError
 from turntide.adapters.simulated import Config, SimulatedServer, serve
 from turntide.adapters.simulated.config import configured
 from turntide.engine import run as run_module
+from turntide.engine.cli.show import summary_text
 from turntide.engine.errors import RunError, Unfinished
 from turntide.engine.journal import scan
 from turntide.engine.live import Live
@@ -221,6 +222,23 @@ async def test_gold_that_cannot_be_run_now_leaves_the_run_for_later(
         summary = await run_toy(tmp_path / "run", base_url)
     assert summary.exit_code == 3
     assert summary.reasons == ("the SQL workers failed: no worker can be had",)
+
+
+class Unprepared(Toy):
+    async def prepare(self) -> None:
+        raise Unfinished("infrastructure", "the embedder is gone")
+
+
+async def test_what_a_run_needs_is_prepared_before_a_call_and_only_while_a_dialogue_is_left(tmp_path: Path) -> None:
+    toy = Unprepared(tmp_path / "data", 3)
+    async with serve(Config()) as url:
+        stopped = await run_toy(tmp_path / "run", url, toy=toy)
+        assert (stopped.exit_code, stopped.causes, stopped.done) == (3, ("the embedder is gone",), 0)
+        assert "sent" not in kinds(tmp_path / "run")
+        await run_toy(tmp_path / "run", url, units=3)
+        again = await run_toy(tmp_path / "run", url, toy=toy)
+    assert (again.exit_code, again.done) == (0, 3)
+    assert "nothing was left to do" in summary_text(again)
 
 
 async def test_an_unfinished_unit_blocks_its_lane_and_nothing_else(tmp_path: Path) -> None:
