@@ -1,4 +1,4 @@
-"""How often Python looks for reference cycles while a run lasts."""
+"""How often Python looks for reference cycles while a run lasts, or a report is made."""
 
 from __future__ import annotations
 

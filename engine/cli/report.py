@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, cast
 
 from ...adapters.base import ConfigurationError
 from .. import registry
+from ..garbage import seldom_collected
 from .arguments import at_least
 from .output import add_output, colored, page_width, put
 from .working import Working
@@ -53,6 +54,12 @@ def run(args: argparse.Namespace) -> int:
     from ...results.reading import open_run
 
     runs = [open_run(folder, args.scoring) for folder in args.folders]
+    with seldom_collected():
+        return _report(runs, args)
+
+
+def _report(runs: Sequence[RunFolder], args: argparse.Namespace) -> int:
+    """Print it, or write it into files; return 0."""
     with Working("reading journals and computing tables"):
         report = reporter_of(runs)(runs)
         operations = _operations(runs) if args.operations else {}

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import signal
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
 from dataclasses import replace
 from importlib.util import find_spec
+from multiprocessing import get_context
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -55,17 +59,15 @@ def write_page(path: Path, runs: Sequence[RunFolder], report: Report, operations
     if not path.parent.is_dir():
         raise ConfigurationError(f"there is no folder {path.parent} to write {path.name} into.")
     tables = [(folder, table) for folder, each in operations.items() for table in operation_tables(each)]
-    with Working("drawing figures") as working:
-        drawn = _drawn(report.figures)
-        working.on("replaying dialogues")
+    with Working("replaying dialogues and drawing figures"), _drawing(report.figures) as drawn:
         size = run_loop(write_html(path, runs, report, drawn, tables))
-    left_out = f", {WITHOUT}" if report.figures and not drawn else ""
+    left_out = f", {WITHOUT}" if report.figures and not _draws() else ""
     print(f"{path}: {size / 1e6:.1f} MB{left_out}", file=sys.stderr)
 
 
 def write_figures(folder: Path, figures: Sequence[Figure]) -> None:
     """Write each figure as SVG and PDF; raises ConfigurationError without matplotlib."""
-    if find_spec("matplotlib") is None:
+    if not _draws():
         raise ConfigurationError(WITHOUT)
     from ...results.figures.draw import draw
 
@@ -77,9 +79,22 @@ def write_figures(folder: Path, figures: Sequence[Figure]) -> None:
     print(f"{folder}: {len(figures)} figures as SVG and PDF", file=sys.stderr)
 
 
-def _drawn(figures: Sequence[Figure]) -> dict[str, Markup]:
-    if find_spec("matplotlib") is None:
-        return {}
+@contextmanager
+def _drawing(figures: Sequence[Figure]) -> Generator[Callable[[], Mapping[str, Markup]]]:
+    """Draw the figures in a process of their own; yield what waits for them. Without matplotlib there are none."""
+    if not figures or not _draws():
+        yield dict[str, "Markup"]
+        return
     from ...results.html.figures import panels_markup
 
-    return {figure.key: panels_markup(figure) for figure in figures}
+    # Ctrl-C is for the command, which ends the process.
+    apart = ProcessPoolExecutor(1, get_context("spawn"), signal.signal, (signal.SIGINT, signal.SIG_IGN))
+    try:
+        drawn = {figure.key: apart.submit(panels_markup, figure) for figure in figures}
+        yield lambda: {key: panels.result() for key, panels in drawn.items()}
+    finally:
+        apart.shutdown(cancel_futures=True)
+
+
+def _draws() -> bool:
+    return find_spec("matplotlib") is not None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -22,15 +22,15 @@ async def write_html(
     path: Path,
     runs: Sequence[RunFolder],
     report: Report,
-    drawn: Mapping[str, Markup],
+    drawn: Callable[[], Mapping[str, Markup]],
     operations: Sequence[tuple[str, Table]] = (),
 ) -> int:
     """Write the report of `runs` to `path` and return its size in bytes. A crash leaves the old file, or the new one.
 
-    `drawn` are the report's figures by key, `operations` tables with the folder that each is about.
+    `drawn` waits for the report's figures by key, `operations` are tables with the folder that each is about.
     """
     packed, warnings = await pack(runs, report.reading) if report.reading else (NOTHING, [])
     told = replace(report, warnings=[*report.warnings, *warnings])
-    content = page(told, drawn, packed, operations).encode("utf-8", "backslashreplace")
+    content = page(told, drawn(), packed, operations).encode("utf-8", "backslashreplace")
     replace_file(path, content)
     return len(content)
