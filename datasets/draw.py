@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import hashlib
 import random
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 T = TypeVar("T")
@@ -47,3 +48,22 @@ class Draw:
             chosen = self.below(last + 1)
             deck[last], deck[chosen] = deck[chosen], deck[last]
         return deck
+
+
+def evenly(items: Sequence[T], cell: Callable[[T], tuple[str, ...]], count: int | None, *seeds: str | int) -> list[T]:
+    """Draw `count` of `items`, as evenly over their cells as their numbers allow; all when there are fewer, or None.
+
+    One item after another is drawn from every cell in turn, so that a small one is taken whole and the others share the
+    rest. What is drawn stays in the order of `items`.
+    """
+    cells: defaultdict[tuple[str, ...], list[int]] = defaultdict(list)
+    for place, item in enumerate(items):
+        cells[cell(item)].append(place)
+    decks = [Draw(*seeds, *each).shuffled(cells[each]) for each in sorted(cells)]
+    left, chosen = len(items) if count is None else min(count, len(items)), set[int]()
+    while left:
+        for deck in decks:
+            if deck and left:
+                chosen.add(deck.pop())
+                left -= 1
+    return [item for place, item in enumerate(items) if place in chosen]

@@ -45,16 +45,18 @@ class Row(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Stating(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What the paper states in one place of what the table `key` shows; `digits` after the point."""
+    """What the paper states in one place of what the table `key` shows; `digits` after the point, or by column."""
 
     key: str
     place: str
     columns: tuple[str, ...]
     rows: tuple[Row, ...]
-    digits: int = 1
+    digits: int | tuple[int, ...] = 1
     signed: bool = False
 
     def __post_init__(self) -> None:
+        if isinstance(self.digits, tuple) and len(self.digits) != len(self.columns):
+            raise ValueError(f"{self.key}: digits of {len(self.digits)} columns for {len(self.columns)}")
         for row in self.rows:
             if len(row.values) != len(self.columns):
                 raise ValueError(f"{self.key}, {row.labels}: {len(row.values)} values for {len(self.columns)} columns")
@@ -62,12 +64,15 @@ class Stating(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
                 if isinstance(value, tuple) and value[0] >= value[1]:
                     raise ValueError(f"{self.key}, {row.labels}: {value} is no range")
 
-    def cell(self, value: Stated) -> Value | None:
-        """Return a value as a cell."""
-        if isinstance(value, str):
-            return None
-        low, high = value if isinstance(value, tuple) else (value, value)
-        return Value(low=low, high=high, digits=self.digits, signed=self.signed)
+    def cells(self, row: Row) -> Iterator[tuple[str, Value | None]]:
+        """Yield the values of a row as cells, each with its column."""
+        digits = self.digits if isinstance(self.digits, tuple) else (self.digits,) * len(self.columns)
+        for column, value, places in zip(self.columns, row.values, digits, strict=True):
+            if isinstance(value, str):
+                yield column, None
+                continue
+            low, high = value if isinstance(value, tuple) else (value, value)
+            yield column, Value(low=low, high=high, digits=places, signed=self.signed)
 
 
 class Elsewhere(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -116,7 +121,7 @@ def _beside(table: Table, stating: Stating, published: Published) -> Table:
     model = table.columns.index("model") if "model" in table.columns[: table.labels] else table.labels - 1
     for row in stating.rows:
         cells: list[Cell] = [f"{label} {MARK}" if place == model else label for place, label in enumerate(row.labels)]
-        values = dict(zip(stating.columns, map(stating.cell, row.values), strict=True))
+        values = dict(stating.cells(row))
         cells += [values.get(column) for column in table.columns[table.labels :]]
         rows.insert(_after(rows, row.labels, model, published), cells)
     note = f"{MARK}: {published.paper}, {stating.place}; stated without intervals."
@@ -156,6 +161,6 @@ def stating_of(each: Elsewhere) -> Value:
 
 def _listed(stating: Stating) -> Iterator[list[Cell]]:
     for row in stating.rows:
-        for column, value in zip(stating.columns, row.values, strict=True):
-            if (cell := stating.cell(value)) is not None:
+        for column, cell in stating.cells(row):
+            if cell is not None:
                 yield [f"{', '.join(row.labels)}: {column}", cell, stating.place]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import http.client
 import os
-import signal
 import sys
 from collections.abc import Callable
 from typing import Final
@@ -30,15 +29,13 @@ def run(config: Config, announce: Callable[[str], None], *, lifeline: int | None
 
 
 async def _serve(config: Config, announce: Callable[[str], None], lifeline: int | None) -> None:
+    from ..listening import stop_signals
     from .server import serve
 
-    stop = asyncio.Event()
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, stop.set)
+    stop = stop_signals()
     async with serve(config) as base_url:
         if lifeline is not None:
-            loop.add_reader(lifeline, _watch, lifeline, stop)
+            asyncio.get_running_loop().add_reader(lifeline, _watch, lifeline, stop)
         announce(base_url)
         await stop.wait()
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import ipaddress
 import time
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -14,6 +13,7 @@ import msgspec
 from aiohttp import web
 
 from ..base import ConfigurationError
+from ..listening import is_loopback, listening, origin
 from .batches import desks
 from .config import Config
 from .delivery import deliver, reset
@@ -40,29 +40,15 @@ async def serve(config: Config | None = None, *, clock: Clock = time.monotonic) 
     _check_host(config)
     handler = Handler(Simulation(config, clock=clock))
     runner = web.ServerRunner(_server(handler), shutdown_timeout=_SHUTDOWN)
-    await runner.setup()
-    try:
+    async with listening(runner, config.host, config.port, backlog=_BACKLOG) as (host, port):
         try:
-            await web.TCPSite(runner, config.host, config.port, backlog=_BACKLOG).start()
-        except OSError as error:
-            raise ConfigurationError(
-                f"cannot serve on {config.host}:{config.port}: {error.strerror}. Port 0 takes a free one."
-            ) from None
-        host, port = runner.addresses[0][:2]
-        yield f"http://{f'[{host}]' if ':' in host else host}:{port}/v1"
-    finally:
-        handler.close()
-        await runner.cleanup()
+            yield f"{origin(host, port)}/v1"
+        finally:
+            handler.close()
 
 
 def _check_host(config: Config) -> None:
-    if config.host == "localhost" or config.allow_remote:
-        return
-    try:
-        loopback = ipaddress.ip_address(config.host).is_loopback
-    except ValueError:
-        loopback = False
-    if not loopback:
+    if not (config.allow_remote or is_loopback(config.host)):
         raise ConfigurationError(
             f"{config.host} is not a loopback address. The simulated provider guards nothing: "
             "allow remote clients explicitly (--allow-remote) if that is what you want."

@@ -18,7 +18,7 @@ from .packing import Packed
 from .tables import rate_bar, table_markup
 
 STYLES: Final = ("page.css", "dialogues.css")
-SCRIPTS: Final = ("unpack.js", "list.js", "reader.js", "page.js")
+SCRIPTS: Final = ("common.js", "unpack.js", "list.js", "reader.js", "page.js")
 
 
 def page(report: Report, drawn: Mapping[str, Markup], packed: Packed, operations: Sequence[tuple[str, Table]]) -> str:

@@ -1,4 +1,4 @@
-"""`turntide tide check-simulator`: the accuracy of a router on labelled probes."""
+"""`turntide tide check-simulator`: the accuracy of a router on labelled probes; and `turntide tide audit`."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from ...engine.choices import resolved
 from ...engine.cli.arguments import model_id
 from ...engine.cli.run import add_settings, given_settings
 from ...engine.spec import Spec, checked
+from .audit.commands import add_commands as add_audit
 
 if TYPE_CHECKING:
     from ...adapters.base import Json
@@ -19,7 +20,8 @@ if TYPE_CHECKING:
 
 
 def add_commands(commands: Subparsers) -> None:
-    """Add `check-simulator`."""
+    """Add `check-simulator` and `audit`."""
+    add_audit(commands)
     parser = commands.add_parser(
         "check-simulator",
         help="score the user simulator's router on labelled probes (Table 11)",

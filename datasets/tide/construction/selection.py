@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TypeAlias
@@ -11,7 +11,7 @@ from typing import TypeAlias
 from msgspec import structs
 from sqlglot import TokenType
 
-from ...draw import Draw
+from ...draw import Draw, evenly
 from ...gold import GoldRunner
 from ..commitments import commitments
 from ..editing import written
@@ -82,17 +82,7 @@ def choices(sql: str, schema: Schema | None = None) -> int:
 
 def stratified(anchors: Sequence[AnchorQuery], count: int | None, seed: int) -> list[AnchorQuery]:
     """Draw `count` of `anchors`, as evenly over tiers and splits as their numbers allow; all when there are fewer."""
-    cells: defaultdict[_Cell, list[AnchorQuery]] = defaultdict(list)
-    for anchor in anchors:
-        cells[anchor.tier, anchor.split].append(anchor)
-    decks = [Draw("tide anchors", seed, *cell).shuffled(cells[cell]) for cell in sorted(cells)]
-    left, chosen = len(anchors) if count is None else min(count, len(anchors)), set[str]()
-    while left:
-        for deck in decks:
-            if deck and left:
-                chosen.add(deck.pop().id)
-                left -= 1
-    return [anchor for anchor in anchors if anchor.id in chosen]
+    return evenly(anchors, lambda anchor: (anchor.tier, anchor.split), count, "tide anchors", seed)
 
 
 def assigned(anchors: Sequence[AnchorQuery], seed: int) -> tuple[AnchorQuery, ...]:

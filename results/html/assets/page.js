@@ -1,18 +1,5 @@
 "use strict";
-// The page as a whole: theme, keys, and the dialogue that the address names.
-
-const root = document.documentElement;
-
-function turnTheme() {
-  const dark = matchMedia("(prefers-color-scheme: dark)").matches;
-  const now = root.dataset.theme ?? (dark ? "dark" : "light");
-  root.dataset.theme = now === "dark" ? "light" : "dark";
-}
-document.getElementById("theme").addEventListener("click", turnTheme);
-
-function typing(event) {
-  return /^(INPUT|SELECT|TEXTAREA)$/.test(event.target.tagName) || event.ctrlKey || event.metaKey || event.altKey;
-}
+// The page as a whole: keys, and the dialogue that the address names.
 
 async function dialogues() {
   const browser = document.querySelector(".browser");

@@ -36,14 +36,3 @@ async function index() {
   }));
   return { rows: listed, facets };
 }
-
-// Every element of the page that is made here, is made here. Children are nodes or text, and text stays text.
-function element(name, attributes = {}, ...children) {
-  const made = document.createElement(name);
-  for (const [key, value] of Object.entries(attributes)) {
-    if (key.startsWith("on")) made.addEventListener(key.slice(2), value);
-    else if (value !== undefined && value !== false) made.setAttribute(key, value === true ? "" : value);
-  }
-  made.append(...children.flat(Infinity).filter((child) => child !== undefined && child !== null && child !== false));
-  return made;
-}

@@ -1,17 +1,13 @@
-"""A real browser."""
+"""Pages with many dialogues, and with every figure."""
 
 from __future__ import annotations
 
-import importlib.util
-import os
-import shutil
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
-import pytest_asyncio
 from turntide.datasets.tide.record import Plan, PlannedSamples
 from turntide.datasets.tide.samples import KINDS
 from turntide.results.enterprisemem.report import report
@@ -24,34 +20,10 @@ from turntide.results.tide.dialogues import Cell, Dialogues
 from turntide.results.tide.figures import figures as tide_figures
 from turntide.results.tide.report import tables as tide_tables
 
-from ...conftest import missing
 from ...support.pages import dialogue, made, packed
 from ...support.sweeps import Sweep, Talk, write
 from ..tide.conftest import TRIPLETS
 from ..tide.conftest import dialogue as tide_dialogue
-
-if TYPE_CHECKING:
-    from playwright.async_api import Browser
-
-CHROMIUM = ("chromium", "chromium-browser", "google-chrome")
-
-
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def browser() -> AsyncGenerator[Browser]:
-    """Headless Chromium; skips the test that asks for it where there is none."""
-    program = os.environ.get("TURNTIDE_CHROMIUM") or next(filter(None, map(shutil.which, CHROMIUM)), None)
-    if importlib.util.find_spec("playwright") is None:
-        missing("playwright", "the package is not installed")
-    if program is None:
-        missing("chromium", "no such program is on the PATH (TURNTIDE_CHROMIUM names another)")
-    from playwright.async_api import async_playwright
-
-    async with async_playwright() as player:
-        # CI is root, for whom Chromium has no sandbox; the pages are our own.
-        browser = await player.chromium.launch(executable_path=program, args=["--no-sandbox"])
-        yield browser
-        await browser.close()
-
 
 @pytest.fixture(scope="session")
 def plain(tmp_path_factory: pytest.TempPathFactory) -> Path:

@@ -1,0 +1,233 @@
+"""The audit's page over HTTP: a shell without a sample in it, and what an annotator with a token sees and says.
+
+    GET /                                the page; GET /NAME its styles and scripts
+    GET /api/audit                       who it is, how far they are, and where they were
+    GET /api/tasks/N                     the Nth task in the annotator's own order, with their answers
+    PUT /api/tasks/N/answers/ITEM        one answer
+    PUT /api/tasks/N/comment, /api/place a comment; where they are
+
+The token comes in a header that a page must set, which no other site can make a browser do, and is kept per tab: there
+is no cookie, which every server on this machine would be sent, whatever its port.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+import ipaddress
+import socket
+import sqlite3
+from collections.abc import AsyncGenerator, Awaitable, Callable, Collection
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager
+from importlib.resources import files
+from typing import Any, Final, TypeVar
+
+import msgspec
+from aiohttp import web
+
+from ....adapters.listening import listening, origin
+from ...html import page
+from .store import Store
+from .tasks import Task, in_order
+
+R = TypeVar("R")
+Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
+
+_TASK: Final = "/api/tasks/{place:[0-9]{1,9}}"
+_TYPES: Final = {"html": "text/html", "css": "text/css", "js": "text/javascript"}
+_LARGEST_BODY: Final = 64 * 1024
+_LONGEST_COMMENT: Final = 10_000
+_HEADERS: Final = {
+    "Content-Security-Policy": (
+        "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; base-uri 'none'; "
+        "form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'"
+    ),
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cache-Control": "no-store",
+}
+
+
+@asynccontextmanager
+async def serve(store: Store, host: str, port: int) -> AsyncGenerator[str]:
+    """Serve the audit in this event loop and yield its origin, `http://HOST:PORT`.
+
+    Raises ConfigurationError when the address cannot be bound.
+    """
+    name = _name_of(host)
+    with ThreadPoolExecutor(1, "audit") as writer:
+        runner = web.AppRunner(_application(Desk(store, writer), {"localhost", name.lower()}), access_log=None)
+        async with listening(runner, host, port) as (_, bound):
+            yield origin(name, bound)
+
+
+class Desk:
+    """Answers the page. The file is touched by one thread alone, off the loop."""
+
+    def __init__(self, store: Store, writer: ThreadPoolExecutor) -> None:
+        self._store = store
+        self._writer = writer
+        self._tokens = {each.name: each.token.encode() for each in store.annotators()}
+        self._tasks = {name: in_order(store.tasks, name, store.plan.seed) for name in self._tokens}
+
+    async def audit(self, request: web.Request) -> web.Response:
+        """Say who asks, which tasks are done, and where they were."""
+        name = self._annotator(request)
+        answers = await self._call(self._store.answers, name)
+        tasks = self._tasks[name]
+        return _json(
+            {
+                "annotator": name,
+                "subject": self._store.plan.subject,
+                "calibration": sum(task.calibration for task in tasks),
+                "done": [task.is_done(answers.get(task.id, {})) for task in tasks],
+                "place": await self._call(self._store.place, name),
+            }
+        )
+
+    async def task(self, request: web.Request) -> web.Response:
+        """Return one task as its annotator sees it."""
+        name, task = self._named(request)
+        answers, comments = await self._call(self._store.answers, name), await self._call(self._store.comments, name)
+        return _json(
+            {
+                "kind": task.kind,
+                "database": task.database,
+                "calibration": task.calibration,
+                "parts": task.parts,
+                "items": task.items,
+                "answers": answers.get(task.id, {}),
+                "comment": comments.get(task.id, ""),
+            }
+        )
+
+    async def answer(self, request: web.Request) -> web.Response:
+        """Take one answer; it is on disk when this answers."""
+        name, task = self._named(request)
+        value = await _body(request, str)
+        item = next((item for item in task.items if item.key == request.match_info["item"]), None)
+        if item is None or value not in (choice.value for choice in item.choices):
+            raise web.HTTPBadRequest(text="There is no such item, or no such answer to it.")
+        await self._call(self._store.answer, name, task.id, item.key, value)
+        return _json({})
+
+    async def comment(self, request: web.Request) -> web.Response:
+        """Take a comment."""
+        name, task = self._named(request)
+        text = await _body(request, str)
+        if len(text) > _LONGEST_COMMENT:
+            raise web.HTTPBadRequest(text=f"A comment has at most {_LONGEST_COMMENT:,} characters.")
+        await self._call(self._store.comment, name, task.id, text.strip())
+        return _json({})
+
+    async def place(self, request: web.Request) -> web.Response:
+        """Take where the annotator is."""
+        name = self._annotator(request)
+        place = await _body(request, int)
+        if not 0 <= place < len(self._tasks[name]):
+            raise web.HTTPBadRequest(text="There is no such task.")
+        await self._call(self._store.move, name, place)
+        return _json({})
+
+    def _annotator(self, request: web.Request) -> str:
+        """Return whose token a request carries; every token is compared, in time that says nothing of it."""
+        given = request.headers.get("Authorization", "").removeprefix("Bearer ").encode("utf-8", "surrogateescape")
+        found = [name for name, token in self._tokens.items() if hmac.compare_digest(token, given)]
+        if not found:
+            raise web.HTTPUnauthorized(text="Open the address that was printed for you: it holds your token.")
+        return found[0]
+
+    def _named(self, request: web.Request) -> tuple[str, Task]:
+        name = self._annotator(request)
+        place = int(request.match_info["place"])
+        if place >= len(self._tasks[name]):
+            raise web.HTTPNotFound(text="There is no such task.")
+        return name, self._tasks[name][place]
+
+    async def _call(self, function: Callable[..., R], *args: object) -> R:
+        try:
+            return await asyncio.get_running_loop().run_in_executor(self._writer, function, *args)
+        except sqlite3.Error as error:
+            raise web.HTTPServiceUnavailable(text=f"the audit's file: {error}") from None
+
+
+def _application(desk: Desk, names: Collection[str]) -> web.Application:
+    application = web.Application(middlewares=[_guard(names)], client_max_size=_LARGEST_BODY)
+    application.router.add_get("/api/audit", desk.audit)
+    application.router.add_get(_TASK, desk.task)
+    application.router.add_put(f"{_TASK}/answers/{{item}}", desk.answer)
+    application.router.add_put(f"{_TASK}/comment", desk.comment)
+    application.router.add_put("/api/place", desk.place)
+    for path, package, name in (
+        ("/", __package__, "audit.html"),
+        ("/audit.css", __package__, "audit.css"),
+        ("/audit.js", __package__, "audit.js"),
+        ("/page.css", page.__package__, "page.css"),
+        ("/common.js", page.__package__, "common.js"),
+    ):
+        application.router.add_get(path, _file(package or "", name))
+    return application
+
+
+def _file(package: str, name: str) -> Handler:
+    body = files(package).joinpath("assets", name).read_bytes()
+
+    async def handler(_: web.Request) -> web.Response:
+        return web.Response(body=body, content_type=_TYPES[name.rpartition(".")[2]], charset="utf-8")
+
+    return handler
+
+
+def _guard(names: Collection[str]) -> Callable[..., Any]:
+    """Refuse requests under a foreign name, and put the headers on every answer.
+
+    A page of another site can have its own name lead to this machine (DNS rebinding); it then says that name, which is
+    neither one of ours nor a plain address.
+    """
+
+    @web.middleware
+    async def guard(request: web.Request, handler: Handler) -> web.StreamResponse:
+        try:
+            if not _is_ours(request.headers.get("Host", ""), names):
+                raise web.HTTPMisdirectedRequest(text="This server does not go by that name; see --host.")
+            response = await handler(request)
+        except web.HTTPException as refusal:
+            response = web.Response(status=refusal.status, text=refusal.text)
+        response.headers.update(_HEADERS)
+        return response
+
+    return guard
+
+
+def _is_ours(host: str, names: Collection[str]) -> bool:
+    """Return whether a Host header names this server, or an address: its port may be a tunnel's."""
+    name, _, port = host.rpartition(":")
+    name = name if port.isdigit() else host
+    return name.lower() in names or _address(name.strip("[]")) is not None
+
+
+def _name_of(host: str) -> str:
+    """Return the name under which others reach what is bound to `host`: of all addresses, this machine's name."""
+    address = _address(host)
+    return socket.gethostname() if address and address.is_unspecified else host
+
+
+def _address(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
+    try:
+        return ipaddress.ip_address(text)
+    except ValueError:
+        return None
+
+
+async def _body(request: web.Request, kind: type[R]) -> R:
+    try:
+        return msgspec.json.decode(await request.read(), type=kind)
+    except msgspec.DecodeError as error:
+        raise web.HTTPBadRequest(text=str(error)) from None
+
+
+def _json(value: object) -> web.Response:
+    return web.Response(body=msgspec.json.encode(value), content_type="application/json")
