@@ -19,6 +19,19 @@ from turntide.results.table import Rate, Table
 
 SCHEMA = "CREATE TABLE Orders (\n" + "".join(f"  column_{number} TEXT,\n" for number in range(80)) + ");"
 
+HOSTILE = (
+    "</script><script>window.hacked=1</script>",
+    '<img src=x onerror="window.hacked=1">',
+    "<svg/onload=window.hacked=1>",
+    '<iframe srcdoc="<script>parent.hacked=1</script>"></iframe>',
+    "javascript:window.hacked=1",
+    '"><style>*{display:none}</style>',
+    "<a href='https://example.com' autofocus onfocus=window.hacked=1>x</a>",
+    "\u202e\u2066 reversed \x00 and a lone \ud800",
+    "x" * 200_000,
+)
+"""Texts that a browser would run, load or be led astray by, if it took them for more than texts."""
+
 
 def listed(records: Records) -> Listed:
     first = records[0]

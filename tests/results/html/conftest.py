@@ -25,6 +25,7 @@ from ...support.sweeps import Sweep, Talk, write
 from ..tide.conftest import TRIPLETS
 from ..tide.conftest import dialogue as tide_dialogue
 
+
 @pytest.fixture(scope="session")
 def plain(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A page with some dialogues under two conditions."""

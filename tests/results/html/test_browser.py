@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from turntide.results.table import Table
 
-from ...support.pages import dialogue, made
+from ...support.pages import HOSTILE, dialogue, made
 
 if TYPE_CHECKING:
     from playwright.async_api import Browser, Page
@@ -20,18 +20,6 @@ if TYPE_CHECKING:
 pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.real("chromium")]
 
 CUT = "\n... cut here; the journal has all 200,004 characters"
-
-HOSTILE = (
-    "</script><script>window.hacked=1</script>",
-    '<img src=x onerror="window.hacked=1">',
-    "<svg/onload=window.hacked=1>",
-    '<iframe srcdoc="<script>parent.hacked=1</script>"></iframe>',
-    "javascript:window.hacked=1",
-    '"><style>*{display:none}</style>',
-    "<a href='https://example.com' autofocus onfocus=window.hacked=1>x</a>",
-    "\u202e\u2066 reversed \x00 and a lone \ud800",
-    "x" * 200_000,
-)
 
 
 @asynccontextmanager

@@ -148,8 +148,8 @@ class Desk {
     this.saver.put(`api/tasks/${this.place}/answers/${encodeURIComponent(key)}`, value);
     this.count();
     const next = this.unanswered();
-    if (next < 0) at("next").focus();
-    else this.reach(next);
+    if (next >= 0) this.reach(next);
+    else [at("next"), at("open"), at("task")].find((each) => !each.disabled).focus(); // off the answer: Enter would give it again
   }
 
   remark() {
