@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from .store import Store
 
 PORT: Final = 8378
+_HIGHEST_PORT: Final = 65535
 
 
 def add_commands(commands: Subparsers) -> None:
@@ -47,7 +48,7 @@ def _add_serve(commands: Subparsers) -> None:
     parser.add_argument("--count", type=at_least(1), metavar="N", help="triplets (default 250), or decisions (200)")
     parser.add_argument("--calibration", type=at_least(0), metavar="N", help="others, that all see first (default 10)")
     parser.add_argument("--seed", type=int, metavar="N", help="seed of the draw and of the orders (default 0)")
-    parser.add_argument("--port", type=at_least(0), default=PORT, metavar="N", help=f"0: a free one (default {PORT})")
+    parser.add_argument("--port", type=_port, default=PORT, metavar="N", help=f"0: a free one (default {PORT})")
     parser.add_argument("--host", default="127.0.0.1", metavar="H", help="address to bind (default 127.0.0.1)")
     parser.add_argument("--allow-remote", action="store_true", help="allow a host that is not loopback")
     parser.set_defaults(run=serve_page)
@@ -111,6 +112,12 @@ def print_report(args: argparse.Namespace) -> int:
         report = replace(report, tables=with_published(report.tables, report.published()))
     put(only(report, args.tables), args)
     return 0
+
+
+def _port(text: str) -> int:
+    if (number := at_least(0)(text)) > _HIGHEST_PORT:
+        raise argparse.ArgumentTypeError(f"{number} is no port: they end at {_HIGHEST_PORT}")
+    return number
 
 
 def _name(text: str) -> str:

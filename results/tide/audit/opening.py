@@ -44,6 +44,7 @@ def opened(path: Path, request: Request, annotators: Sequence[str]) -> Store:
     if path.exists():
         store = Store(path)
         if changed := list(_changed(store.plan, request)):
+            store.close()
             raise ConfigurationError(f"{path} was begun with {', '.join(changed)}; for another audit name another file")
     else:
         if not annotators:
@@ -63,6 +64,8 @@ def _of_samples(request: Request) -> tuple[Plan, list[Task]]:
 
 def _of_runs(request: Request) -> tuple[Plan, list[Task]]:
     runs = [open_run(folder) for folder in request.runs]
+    if len(set(_names(runs))) < len(runs):
+        raise ConfigurationError("one run is named twice")
     path = triplets_of(runs, request.samples)
     file = load_triplets(path)
     plan = _plan(
@@ -96,5 +99,5 @@ def _changed(plan: Plan, request: Request) -> Iterator[str]:
             yield f"{name} {getattr(plan, name)}"
     if request.runs and _names([open_run(folder) for folder in request.runs]) != plan.runs:
         yield "other runs" if plan.runs else "samples, not with runs"
-    if request.samples and sha256(request.samples) != plan.sha256:
+    if request.samples and not (request.samples.is_file() and sha256(request.samples) == plan.sha256):
         yield f"other triplets ({plan.source})"

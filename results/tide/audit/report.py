@@ -33,8 +33,9 @@ def audit_report(store: Store, without: Sequence[str] = ()) -> Report:
     panel = Panel(names, [t for t in tasks if not t.calibration], {name: store.answers(name) for name in names})
     found = acceptance.tables(panel) if plan.subject == "samples" else routing.tables(panel, plan.router)
     comments = {name: store.comments(name) for name in names}
+    people = f"{len(names)} annotator{'s' * (len(names) != 1)}"
     return Report(
-        title=f"TIDE-Bench audit: {plan.count:,} {_THINGS[plan.subject]}, {len(names)} annotators",
+        title=f"TIDE-Bench audit: {plan.count:,} {_THINGS[plan.subject]}, {people}",
         marks=dict(_marks(plan, panel)),
         facts=_facts(plan, names, without),
         warnings=[],
@@ -86,8 +87,7 @@ def _marks(plan: Plan, panel: Panel) -> Iterator[tuple[str, str]]:
         yield "SYNTHETIC", "the triplets are ours, not the authors'"
     done = len(panel.finished(panel.tasks))
     if done < len(panel.tasks):
-        people = f"all {len(panel.annotators)} annotators"
-        yield "INCOMPLETE", f"{done:,} of {len(panel.tasks):,} {plan.subject} are answered by {people}"
+        yield "INCOMPLETE", f"{done:,} of {len(panel.tasks):,} {plan.subject} are finished by every annotator"
 
 
 def _facts(plan: Plan, names: Sequence[str], without: Sequence[str]) -> dict[str, Json]:

@@ -37,6 +37,8 @@ Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 _TASK: Final = "/api/tasks/{place:[0-9]{1,9}}"
 _TYPES: Final = {"html": "text/html", "css": "text/css", "js": "text/javascript"}
 _LARGEST_BODY: Final = 64 * 1024
+_SHUTDOWN: Final = 1.0
+"""Seconds that an answer on its way gets when the server stops."""
 _LONGEST_COMMENT: Final = 10_000
 _HEADERS: Final = {
     "Content-Security-Policy": (
@@ -59,7 +61,8 @@ async def serve(store: Store, host: str, port: int) -> AsyncGenerator[str]:
     """
     name = _name_of(host)
     with ThreadPoolExecutor(1, "audit") as writer:
-        runner = web.AppRunner(_application(Desk(store, writer), {"localhost", name.lower()}), access_log=None)
+        application = _application(Desk(store, writer), {"localhost", name.lower()})
+        runner = web.AppRunner(application, access_log=None, shutdown_timeout=_SHUTDOWN)
         async with listening(runner, host, port) as (_, bound):
             yield origin(name, bound)
 

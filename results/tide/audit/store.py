@@ -82,14 +82,11 @@ class Store:
         self.path = path
         with _plainly(path):
             self._database = sqlite3.connect(path, timeout=_BUSY, isolation_level=None, check_same_thread=False)
-            if not self._is_ours():
-                self._database.close()
-                raise ConfigurationError(f"{path} is no audit. Name another file; a new one is made where none is.")
-            self._database.execute("PRAGMA synchronous = FULL")
-            self._database.execute("PRAGMA foreign_keys = ON")
-            self.plan = msgspec.json.decode(self._one("SELECT plan FROM audit"), type=Plan)
-            rows = self._database.execute("SELECT content FROM task ORDER BY place")
-            self.tasks = [msgspec.json.decode(content, type=Task) for (content,) in rows]
+            try:
+                self.plan, self.tasks = self._read()
+            except BaseException:
+                self.close()
+                raise
 
     @classmethod
     def create(cls, path: Path, plan: Plan, tasks: Sequence[Task]) -> Store:
@@ -156,8 +153,14 @@ class Store:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
         self.close()
 
-    def _is_ours(self) -> bool:
-        return self._one("PRAGMA application_id") == _APPLICATION
+    def _read(self) -> tuple[Plan, list[Task]]:
+        if self._one("PRAGMA application_id") != _APPLICATION:
+            raise ConfigurationError(f"{self.path} is no audit. Name another file; a new one is made where none is.")
+        self._database.execute("PRAGMA synchronous = FULL")
+        self._database.execute("PRAGMA foreign_keys = ON")
+        rows = self._database.execute("SELECT content FROM task ORDER BY place")
+        tasks = [msgspec.json.decode(content, type=Task) for (content,) in rows]
+        return msgspec.json.decode(self._one("SELECT plan FROM audit"), type=Plan), tasks
 
     def _one(self, statement: str, *values: str) -> Any:  # noqa: ANN401 - whatever the column holds
         return self._database.execute(statement, values).fetchone()[0]

@@ -10,13 +10,18 @@ import time
 from pathlib import Path
 
 import pytest
+from turntide.adapters.base import ConfigurationError
 from turntide.adapters.simulated import SimulatedServer
 from turntide.datasets.tide.simulator.probes import probes
 from turntide.engine.cli import main
 from turntide.engine.journal import scan
 from turntide.engine.manifest import Manifest
 from turntide.results.table import Rate
+from turntide.results.tide.audit.content import Point, Said
+from turntide.results.tide.audit.opening import Request, opened
 from turntide.results.tide.simulator import FAULT, Decisions, tables
+
+from ...support.cases import FIXTURES
 
 TURNTIDE = [sys.executable, "-m", "turntide.engine.cli"]
 RUN = [
@@ -263,3 +268,38 @@ def test_a_run_is_scored_again_from_its_answers_and_its_report_stays(
     after = json.loads(_report(runs[1], capsys))["report"]
     assert after["facts"].pop("scoring") == ["number 1 of `rescore`, data as in the run"]
     assert after == before
+
+
+def test_router_decisions_of_a_run_are_put_before_annotators_as_the_router_saw_them(
+    runs: tuple[Path, Path], tmp_path: Path
+) -> None:
+    asked = {
+        f"{line['u']} turn {each['turn']}": each
+        for line in scan(runs[1] / "journal.jsonl")
+        if line["k"] == "record"
+        for each in line["fields"].get("asked", ())
+    }
+    count = len(asked) - 3
+    with opened(tmp_path / "audit.sqlite", Request(runs=[runs[1]], count=count, calibration=3), ["ana"]) as store:
+        plan, tasks = store.plan, store.tasks
+    assert (plan.subject, plan.router, plan.simulated, plan.synthetic) == ("decisions", "sim/tide-user", True, True)
+    assert [task.calibration for task in tasks] == [True] * 3 + [False] * count
+    assert {task.id.partition(" ")[2] for task in tasks} == asked.keys()
+    for task in tasks:
+        exchange = asked[task.id.partition(" ")[2]]
+        said = [part for part in task.parts if isinstance(part, Said)]
+        points = {part.label: part.state for part in task.parts if isinstance(part, Point)}
+        assert [part.judged for part in said] == [False] * (len(said) - 1) + [True]
+        assert said[-1].text == exchange["question"]
+        assert exchange["reply"] not in [part.text for part in said]
+        assert task.router == exchange["decided"]
+        assert [choice.value for choice in task.items[0].choices] == [*points, "Loc", "Una"]
+        if "/p/" in task.id:
+            assert (said[1].by, points["L1"]) == ("assistant", "answered")
+
+
+def test_an_audit_of_a_run_needs_the_triplets_that_it_talked_through(runs: tuple[Path, Path], tmp_path: Path) -> None:
+    other = FIXTURES / "tide" / "dialogues.json"
+    with pytest.raises(ConfigurationError, match="talked other triplets through than"):
+        opened(tmp_path / "audit.sqlite", Request(runs=[runs[0]], samples=other), ["ana"])
+    assert not (tmp_path / "audit.sqlite").exists()

@@ -154,9 +154,7 @@ class Desk {
 
   remark() {
     this.task.comment = at("comment").value;
-    clearTimeout(this.typing);
-    const [place, text] = [this.place, this.task.comment.toWellFormed?.() ?? this.task.comment];
-    this.typing = setTimeout(() => this.saver.put(`api/tasks/${place}/comment`, text), 300);
+    this.saver.put(`api/tasks/${this.place}/comment`, this.task.comment.toWellFormed?.() ?? this.task.comment);
   }
 
   count() {
@@ -164,7 +162,7 @@ class Desk {
     const finished = this.done.filter(Boolean).length;
     const all = this.done.length;
     const place = this.place < this.calibration ? `Calibration ${this.place + 1} of ${this.calibration}` : `${this.subject === "samples" ? "Sample" : "Decision"} ${this.place + 1 - this.calibration} of ${all - this.calibration}`;
-    at("count").textContent = `${place} · ${finished === all ? "all finished, thank you" : `${finished} of ${all} finished`}`;
+    at("count").textContent = `${place} · ${finished === all ? "all finished, thank you" : `${finished}/${all} finished`}`;
     at("progress").value = finished;
     at("previous").disabled = this.place === 0;
     at("next").disabled = this.place === all - 1;
@@ -180,10 +178,10 @@ class Desk {
     return [...at("items").children[number].querySelectorAll("button")];
   }
 
-  // The item that has the focus, or else the first that waits for an answer.
+  // The item that has the focus, or else the first that waits for an answer; -1 when none does: no stray key changes one.
   get current() {
     const focused = [...at("items").children].findIndex((each) => each.contains(document.activeElement));
-    return focused >= 0 ? focused : Math.max(0, this.unanswered());
+    return focused >= 0 ? focused : this.unanswered();
   }
 
   reach(number) {
@@ -202,9 +200,10 @@ class Desk {
       ArrowUp: () => this.reach(this.current - 1), ArrowDown: () => this.reach(at("items").contains(document.activeElement) ? this.current + 1 : this.current),
       g: () => this.goOpen(), c: () => at("comment").focus(), t: turnTheme,
     };
-    const chosen = this.task.items[this.current].choices.find((choice) => choice.key === event.key);
-    const numbered = /^[1-9]$/.test(event.key) && Number(event.key) <= this.task.items.length;
-    const act = chosen ? () => this.answer(this.current, chosen.value) : numbered ? () => this.reach(event.key - 1) : acts[event.key];
+    const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
+    const chosen = this.task.items[this.current]?.choices.find((choice) => choice.key === key);
+    const numbered = /^[1-9]$/.test(key) && Number(key) <= this.task.items.length;
+    const act = chosen ? () => this.answer(this.current, chosen.value) : numbered ? () => this.reach(key - 1) : acts[key];
     if (!act) return;
     event.preventDefault();
     act();
