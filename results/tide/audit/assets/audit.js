@@ -40,6 +40,7 @@ class Saver {
   put(path, body) {
     this.waiting.delete(path);
     this.waiting.set(path, body);
+    this.shown("Saving …");
     this.send();
   }
 

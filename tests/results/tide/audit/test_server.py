@@ -139,4 +139,4 @@ def test_another_host_must_be_asked_for(begin: Begin, capsys: pytest.CaptureFixt
         assert "unencrypted" in process.stderr.readline()
         assert process.stdout.readline().startswith("ana  http://")
         process.terminate()
-        assert process.wait(10) == 0
+        assert process.wait(30) == 0
