@@ -14,25 +14,23 @@ from __future__ import annotations
 
 import asyncio
 import hmac
-import ipaddress
-import socket
 import sqlite3
-from collections.abc import AsyncGenerator, Awaitable, Callable, Collection
+from collections.abc import AsyncGenerator, Callable, Collection
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from importlib.resources import files
-from typing import Any, Final, TypeVar
+from typing import Final, TypeVar
 
 import msgspec
 from aiohttp import web
 
 from ....adapters.listening import listening, origin
-from ...html import page
+from ... import html
+from .guard import Handler, guard, name_of
 from .store import Store
 from .tasks import Task, in_order
 
 R = TypeVar("R")
-Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 _TASK: Final = "/api/tasks/{place:[0-9]{1,9}}"
 _TYPES: Final = {"html": "text/html", "css": "text/css", "js": "text/javascript"}
@@ -40,17 +38,6 @@ _LARGEST_BODY: Final = 64 * 1024
 _SHUTDOWN: Final = 1.0
 """Seconds that an answer on its way gets when the server stops."""
 _LONGEST_COMMENT: Final = 10_000
-_HEADERS: Final = {
-    "Content-Security-Policy": (
-        "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; base-uri 'none'; "
-        "form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'"
-    ),
-    "Referrer-Policy": "no-referrer",
-    "X-Content-Type-Options": "nosniff",
-    "Cross-Origin-Resource-Policy": "same-origin",
-    "Cross-Origin-Opener-Policy": "same-origin",
-    "Cache-Control": "no-store",
-}
 
 
 @asynccontextmanager
@@ -59,7 +46,7 @@ async def serve(store: Store, host: str, port: int) -> AsyncGenerator[str]:
 
     Raises ConfigurationError when the address cannot be bound.
     """
-    name = _name_of(host)
+    name = name_of(host)
     with ThreadPoolExecutor(1, "audit") as writer:
         application = _application(Desk(store, writer), {"localhost", name.lower()})
         runner = web.AppRunner(application, access_log=None, shutdown_timeout=_SHUTDOWN)
@@ -158,20 +145,21 @@ class Desk:
 
 
 def _application(desk: Desk, names: Collection[str]) -> web.Application:
-    application = web.Application(middlewares=[_guard(names)], client_max_size=_LARGEST_BODY)
+    application = web.Application(middlewares=[guard(names)], client_max_size=_LARGEST_BODY)
     application.router.add_get("/api/audit", desk.audit)
     application.router.add_get(_TASK, desk.task)
     application.router.add_put(f"{_TASK}/answers/{{item}}", desk.answer)
     application.router.add_put(f"{_TASK}/comment", desk.comment)
     application.router.add_put("/api/place", desk.place)
+    ours = __name__.rpartition(".")[0]
     for path, package, name in (
-        ("/", __package__, "audit.html"),
-        ("/audit.css", __package__, "audit.css"),
-        ("/audit.js", __package__, "audit.js"),
-        ("/page.css", page.__package__, "page.css"),
-        ("/common.js", page.__package__, "common.js"),
+        ("/", ours, "audit.html"),
+        ("/audit.css", ours, "audit.css"),
+        ("/audit.js", ours, "audit.js"),
+        ("/page.css", html.__name__, "page.css"),
+        ("/common.js", html.__name__, "common.js"),
     ):
-        application.router.add_get(path, _file(package or "", name))
+        application.router.add_get(path, _file(package, name))
     return application
 
 
@@ -182,47 +170,6 @@ def _file(package: str, name: str) -> Handler:
         return web.Response(body=body, content_type=_TYPES[name.rpartition(".")[2]], charset="utf-8")
 
     return handler
-
-
-def _guard(names: Collection[str]) -> Callable[..., Any]:
-    """Refuse requests under a foreign name, and put the headers on every answer.
-
-    A page of another site can have its own name lead to this machine (DNS rebinding); it then says that name, which is
-    neither one of ours nor a plain address.
-    """
-
-    @web.middleware
-    async def guard(request: web.Request, handler: Handler) -> web.StreamResponse:
-        try:
-            if not _is_ours(request.headers.get("Host", ""), names):
-                raise web.HTTPMisdirectedRequest(text="This server does not go by that name; see --host.")
-            response = await handler(request)
-        except web.HTTPException as refusal:
-            response = web.Response(status=refusal.status, text=refusal.text)
-        response.headers.update(_HEADERS)
-        return response
-
-    return guard
-
-
-def _is_ours(host: str, names: Collection[str]) -> bool:
-    """Return whether a Host header names this server, or an address: its port may be a tunnel's."""
-    name, _, port = host.rpartition(":")
-    name = name if port.isdigit() else host
-    return name.lower() in names or _address(name.strip("[]")) is not None
-
-
-def _name_of(host: str) -> str:
-    """Return the name under which others reach what is bound to `host`: of all addresses, this machine's name."""
-    address = _address(host)
-    return socket.gethostname() if address and address.is_unspecified else host
-
-
-def _address(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
-    try:
-        return ipaddress.ip_address(text)
-    except ValueError:
-        return None
 
 
 async def _body(request: web.Request, kind: type[R]) -> R:

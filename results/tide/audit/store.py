@@ -22,6 +22,7 @@ from typing import Any, Final, Literal, Self, TypeAlias
 import msgspec
 
 from ....adapters.base import ConfigurationError
+from ....engine.files import sync_folder
 from .tasks import Subject, Task
 
 Answers: TypeAlias = dict[str, dict[str, str]]
@@ -97,6 +98,7 @@ class Store:
             try:
                 _write(draft, plan, tasks)
                 os.link(draft, path)
+                sync_folder(path.parent)
             finally:
                 draft.unlink()
         return cls(path)
