@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 import msgspec
 
@@ -21,6 +22,10 @@ FILES: Mapping[str, tuple[str, ...]] = {
     "superhero": ("superhero.sqlite",),
 }
 """What each database's file may be called inside a data folder, the preferred name first."""
+
+
+SYNTHETIC: Final = "synthetic"
+"""What a benchmark's `--data` says to take the look-alikes on purpose."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,9 +78,14 @@ def locate(
 def placed(
     names: Iterable[str], data: str, databases: Mapping[str, str], known: Iterable[str] = ()
 ) -> dict[str, SourceDatabase]:
-    """Find each database of `names` where a benchmark's options `data` and `databases` say; see `locate`."""
+    """Find each database of `names` where a benchmark's options `data` and `databases` say; see `locate`.
+
+    `data` may be the word `synthetic`, for a file over the look-alikes that is not the embedded one.
+    """
     overrides = {name: Path(place) for name, place in databases.items()}
-    return locate(names, Path(data) if data else None, overrides, known)
+    if data == SYNTHETIC and overrides:
+        raise ConfigurationError(f"--data {SYNTHETIC} stands for all look-alikes: leave out --database, or --data")
+    return locate(names, Path(data) if data not in ("", SYNTHETIC) else None, overrides, known)
 
 
 def _in_folder(name: str, data_dir: Path | None) -> Path:

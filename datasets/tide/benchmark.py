@@ -47,7 +47,7 @@ class Tide:
     def add_arguments(self, parser: Arguments) -> None:
         """Add the benchmark's options of `turntide run`."""
         parser.add_argument("--samples", metavar="FILE", help="a file of triplets (default: ours, over synthetic data)")
-        add_places(parser, data="folder with the real databases")
+        add_places(parser, data="folder with the databases, or `synthetic`: the look-alikes")
         parser.add_argument(
             "--protocol",
             dest="protocols",

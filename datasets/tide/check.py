@@ -20,7 +20,7 @@ from .samples import DriftLabel, Triplet
 from .schema import Schema, schema_of
 from .statistics import Statistics, statistics
 from .structure import complexity_tier
-from .triplets import Request, hear_question, read, templates
+from .triplets import read
 
 
 class CheckReport(msgspec.Struct, frozen=True, kw_only=True):
@@ -149,22 +149,12 @@ def _unknown_nodes(file: TripletFile, schemas: Mapping[str, Schema]) -> Iterator
 def _gold_beyond_dialogue(file: TripletFile, _: Mapping[str, Schema]) -> Iterator[str]:
     """Triplets in the words of a template whose golds are not what the words say, complete or clarified."""
     for triplet in file.triplets:
-        complete = hear_question(templates(triplet.database), triplet.question)
-        if complete and (_clarified(triplet) != complete or not _follows(triplet)):
+        golds = tuple(stage.sql for stage in triplet.stages)
+        answers = [layer.answer for layer in triplet.layers]
+        complete = read(triplet.database, [stage.utterance for stage in triplet.stages], ())
+        clarified = read(triplet.database, [stage.ambiguous or stage.utterance for stage in triplet.stages], answers)
+        if complete[0] and not complete == clarified == golds:
             yield triplet.id
-
-
-def _clarified(triplet: Triplet) -> Request | None:
-    """Return what is asked for once the ambiguous question has its answers."""
-    request = hear_question(templates(triplet.database), triplet.ambiguous_question)
-    for layer in triplet.layers:
-        request = request and request.answered(layer.answer)
-    return request
-
-
-def _follows(triplet: Triplet) -> bool:
-    utterances = [stage.utterance for stage in triplet.stages]
-    return read(triplet.database, utterances, ()) == tuple(stage.sql for stage in triplet.stages)
 
 
 def _nothing_settled(file: TripletFile, _: Mapping[str, Schema]) -> Iterator[str]:

@@ -132,14 +132,15 @@ class TideExperiment:
         Where a model plays the user, its two answers to each question come between.
         """
         sample = self._samples[unit.item]
-        primed = 1 if unit.labels["protocol"] == "p" else 0
+        primed = sample.layers[:1] if unit.labels["protocol"] == "p" else ()
         for stage in sample.stages:
-            for layer in stage.layers[primed:] if sample.ambiguous else ():
+            for layer in stage.layers if sample.ambiguous else ():
+                if layer in primed:
+                    continue
                 yield Clarify(layer.question).to_json()
                 if self.setup.user is not None:
                     yield json.dumps({"target": layer.label, "detail": None})
                     yield layer.answer
-            primed = 0
             yield Query(stage.sql).to_json()
 
     def ended(self, unit: Unit, records: Sequence[Mapping[str, Any]]) -> None:
@@ -174,6 +175,7 @@ def _record(unit: Unit, state: DialogueState, trace: Trace) -> DialogueRecord:
         verdict=triplet.verdict,
         subtype=triplet.subtype,
         fine_subtype=drift.fine_subtype if drift else None,
+        shape=triplet.shape,
         golds=len(sample.golds),
         repeat=unit.repeat,
         ending=state.ending,

@@ -30,6 +30,7 @@ def planned(samples: Iterable[Sample], protocols: Sequence[Protocol]) -> Iterato
                     tier=triplet.stages[0].tier,
                     verdict=triplet.verdict,
                     subtype=triplet.subtype,
+                    shape=triplet.shape,
                     count=0,
                 )
                 counts[kind] += 1

@@ -10,7 +10,7 @@ import msgspec
 from ...adapters.base import Json
 from ...engine.sql.outcome import Status
 from .drift import FineSubtype, Verdict
-from .samples import Kind
+from .samples import PAPERS_SHAPE, Kind, Shape, plan_in_words
 from .statistics import SubtypeChange
 from .structure import CounterfactualVerdict, Subtype, Tier
 
@@ -69,8 +69,8 @@ class DialogueRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tr
     """One dialogue that came to an end.
 
     `cluster` is equal for triplets of equal content. `golds` is n of §4.3: the queries that the sample asks for.
-    `tier`, `verdict` and `subtype` are the triplet's, whichever of its patterns the sample activates. `turns` counts
-    the agent's turns, `retries` those among them whose first answer was no action.
+    `tier`, `verdict`, `subtype` and `shape` are the triplet's, whichever of its patterns the sample activates. `turns`
+    counts the agent's turns, `retries` those among them whose first answer was no action.
     """
 
     model: str
@@ -85,6 +85,7 @@ class DialogueRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tr
     verdict: CounterfactualVerdict | None = None
     subtype: Subtype | None = None
     fine_subtype: FineSubtype | None = None
+    shape: Shape = PAPERS_SHAPE
     golds: int
     repeat: int = 0
     ending: Ending
@@ -93,6 +94,11 @@ class DialogueRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tr
     retries: int = 0
     asked: tuple[Asked, ...] = ()
     queried: tuple[Queried, ...] = ()
+
+    @property
+    def plan(self) -> str:
+        """The order of chain and drifts, in words."""
+        return plan_in_words(self.shape)
 
     def fields(self) -> dict[str, Json]:
         """Return the record as a journal line holds it."""
@@ -112,7 +118,13 @@ class PlannedSamples(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tr
     tier: Tier
     verdict: CounterfactualVerdict | None = None
     subtype: Subtype | None = None
+    shape: Shape = PAPERS_SHAPE
     count: int
+
+    @property
+    def plan(self) -> str:
+        """The order of chain and drifts, in words."""
+        return plan_in_words(self.shape)
 
 
 class Plan(msgspec.Struct, frozen=True, kw_only=True):

@@ -28,6 +28,12 @@ TIERS: tuple[Tier, ...] = ("basic", "intermediate", "advanced")
 
 FORMAT = "turntide-tide-1"
 
+Shape: TypeAlias = "tuple[int, ...]"
+"""How many layers each stage of a triplet opens, stage by stage; each stage but the first is a drift."""
+
+PAPERS_SHAPE: Shape = (2, 0)
+"""A question that leaves two layers open, and one drift."""
+
 
 class Layer(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One layer of clarification, which may be asked for only once the layer before it is resolved.
@@ -100,6 +106,12 @@ class Triplet(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         return self.stages[0].ambiguous or self.stages[0].utterance
 
     @property
+    def shape(self) -> Shape:
+        """How many layers each of the stages opens."""
+        shape = tuple(len(stage.layers) for stage in self.stages)
+        return PAPERS_SHAPE if shape == PAPERS_SHAPE else shape  # itself, which records leave out as their default
+
+    @property
     def layers(self) -> tuple[Layer, ...]:
         """All layers, outermost first."""
         return tuple(layer for stage in self.stages for layer in stage.layers)
@@ -124,6 +136,12 @@ class Triplet(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         """A hash of what is said and of the golds: triplets of equal content are one cluster, whatever their ids."""
         said = [(stage.utterance, stage.ambiguous, stage.layers, stage.sql) for stage in self.stages]
         return hashlib.sha256(msgspec.json.encode((self.database, said))).hexdigest()[:16]
+
+
+def plan_in_words(shape: Shape) -> str:
+    """Return the order of chain and drifts as reports name it: `chain 2, drift` is the paper's."""
+    said = [f"{'drift, ' if stage else ''}{f'chain {layers}' if layers else ''}" for stage, layers in enumerate(shape)]
+    return ", ".join(part.removesuffix(", ") for part in said if part) or "question"
 
 
 @dataclass(frozen=True, slots=True)

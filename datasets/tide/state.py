@@ -47,18 +47,22 @@ class DialogueState:
     ending: Ending | None = None
 
     def __post_init__(self) -> None:
-        self.history.append(Exchange(self.sample.utterances[0]))
-        if self.protocol == "p":
-            self._prime()
+        if self.protocol == "p" and not primes(self.sample):
+            raise ValueError(f"{self.sample.id} leaves nothing open: the p-protocol has nothing to resolve")
+        self._say()
 
-    def _prime(self) -> None:
-        """Put the first layer's resolution before the first turn: annotated question and chosen answer (§4.1)."""
-        if not primes(self.sample):
-            raise ValueError(f"{self.sample.id} opens without an open layer: the p-protocol has nothing to resolve")
-        first = self.sample.layers[0]
-        asked = Clarify(first.question)
-        self.history += [Exchange(asked.to_json(), asked), Exchange(first.answer)]
-        self.resolved.add(first.label)
+    def _say(self) -> None:
+        """Let the user say the current stage's utterance.
+
+        Under the p-protocol the first layer is resolved at once: annotated question and chosen answer (§4.1). Where a
+        drift opens the chain, that is after the drift turn, so that the second layer stands alone there too.
+        """
+        self.history.append(Exchange(self.sample.utterances[self.stage]))
+        if self.protocol == "p" and self.layers and not self.resolved:
+            first = self.layers[0]
+            asked = Clarify(first.question)
+            self.history += [Exchange(asked.to_json(), asked), Exchange(first.answer)]
+            self.resolved.add(first.label)
 
     @property
     def current(self) -> Stage:
@@ -88,7 +92,7 @@ class DialogueState:
                 self.ending = "complete"
             case Query():
                 self.stage += 1
-                self.history.append(Exchange(self.sample.utterances[self.stage]))
+                self._say()
                 self._limit()
 
     def hear(self, reply: Reply) -> None:
@@ -117,8 +121,8 @@ class DialogueState:
 
 
 def primes(sample: Sample) -> bool:
-    """Return whether the p-protocol has a layer to resolve before the first turn."""
-    return sample.ambiguous and bool(sample.stages[0].layers)
+    """Return whether the p-protocol has a layer to resolve."""
+    return bool(sample.layers)
 
 
 def _heard(exchange: Exchange) -> Said:

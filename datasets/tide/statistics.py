@@ -12,7 +12,7 @@ from typing import TypeVar
 import msgspec
 
 from .parsing import UnparsableSql
-from .samples import SUBTYPES, TIERS, VERDICTS, Stage, Triplet, samples
+from .samples import SUBTYPES, TIERS, VERDICTS, Stage, Triplet, plan_in_words, samples
 from .structure import Structure, Subtype, Tier, structure_of
 
 _Name = TypeVar("_Name", bound=str)
@@ -37,7 +37,8 @@ class SubtypeChange(msgspec.Struct, frozen=True, kw_only=True):
 class Statistics(msgspec.Struct, frozen=True, kw_only=True):
     """Counts over a set of triplets.
 
-    `tiers` and `verdicts` are those of the anchors, `subtypes`, `fine_subtypes` and `changes` those of all drifts.
+    `plans` are the orders of chain and drifts, `tiers` and `verdicts` those of the anchors, `subtypes`, `fine_subtypes`
+    and `changes` those of all drifts.
     """
 
     triplets: int
@@ -45,6 +46,7 @@ class Statistics(msgspec.Struct, frozen=True, kw_only=True):
     distinct_content: int
     databases: dict[str, int]
     splits: dict[str, int]
+    plans: dict[str, int]
     tiers: dict[str, int]
     verdicts: dict[str, int]
     subtypes: dict[str, int]
@@ -61,6 +63,7 @@ def statistics(triplets: Sequence[Triplet]) -> Statistics:
         distinct_content=len({triplet.content_key for triplet in triplets}),
         databases=_counted(triplet.database for triplet in triplets),
         splits=_counted(triplet.split for triplet in triplets),
+        plans=_counted(plan_in_words(triplet.shape) for triplet in triplets),
         tiers=_in_order(TIERS, (triplet.stages[0].tier for triplet in triplets)),
         verdicts=_in_order(VERDICTS, (triplet.verdict for triplet in triplets if triplet.verdict)),
         subtypes=_in_order(SUBTYPES, (drift.subtype for drift in drifts)),

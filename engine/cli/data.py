@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...adapters.base import ConfigurationError
 from .arguments import at_least
+from .data_tide import add_design, asks_for_a_design
 from .places import add_places, overrides, show
 from .working import Working
 
@@ -36,6 +37,7 @@ def add_parser(commands: Subparsers, words: Sequence[str] = ()) -> None:
     build.add_argument("--out", type=Path, metavar="FILE", help="where to write them (.json or .json.gz)")
     build.add_argument("--seed", type=at_least(0), default=0, metavar="N", help="which ones are drawn (default 0)")
     add_places(build)
+    add_design(build)
     build.set_defaults(run=_build)
 
     check = actions.add_parser("check", help="run every gold query of a benchmark's file, and list what is odd")
@@ -93,8 +95,11 @@ def _line(entry: dict[str, Any]) -> str:
 
 
 def _build(args: argparse.Namespace) -> int:
-    if not (args.data or args.database or args.out or args.seed):
+    designed = asks_for_a_design(args)
+    if not (args.data or args.database or args.out or args.seed or designed):
         return _build_embedded(args)
+    if designed and args.benchmark != "tide":
+        raise ConfigurationError("--count, --depth, --drifts and --chain-at are for `turntide data build tide`")
     match args.benchmark:
         case "enterprisemem":
             from .data_enterprisemem import build_sessions

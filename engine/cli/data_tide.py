@@ -9,12 +9,57 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from ...adapters.base import ConfigurationError
+from .arguments import at_least
 from .places import builtins, lines_of, located, show, some
 from .working import Working
 
 if TYPE_CHECKING:
     from ...datasets.tide.check import CheckReport
     from ...datasets.tide.statistics import Statistics
+    from ...datasets.tide.triplets.plan import Design
+
+
+COUNT = 60
+"""How many triplets a design has unless the options say otherwise."""
+
+
+def add_design(parser: argparse.ArgumentParser) -> None:
+    """Add the options of a set beyond the paper's design (docs/tide-triplets.md)."""
+    group = parser.add_argument_group("tide", "another set than the 514 triplets of the paper's design")
+    group.add_argument("--count", type=at_least(1), metavar="N", help=f"how many triplets (default {COUNT})")
+    group.add_argument("--depth", type=at_least(2), metavar="N", help="layers of a chain (default 2)")
+    group.add_argument("--drifts", type=at_least(1), metavar="K", help="drifts of a triplet (default 1)")
+    group.add_argument(
+        "--chain-at", dest="opens", type=_stages, metavar="S[,S]",
+        help="the turn that opens the chain: 0 the question, 1 the first drift; 0,1 for half of each (default 0)",
+    )  # fmt: skip
+
+
+def asks_for_a_design(args: argparse.Namespace) -> bool:
+    """Return whether one of its options is given."""
+    return any(given is not None for given in (args.count, args.depth, args.drifts, args.opens))
+
+
+def _stages(text: str) -> tuple[int, ...]:
+    return tuple(dict.fromkeys(map(at_least(0), text.split(","))))
+
+
+def _design(args: argparse.Namespace) -> Design | None:
+    from ...datasets.tide.triplets.library import deepest
+    from ...datasets.tide.triplets.plan import Design
+
+    if not asks_for_a_design(args):
+        return None
+    design = Design(args.count or COUNT, args.depth or 2, args.drifts or 1, args.opens or (0,))
+    if design.depth > deepest():
+        raise ConfigurationError(
+            f"templates go {deepest()} layers deep; for deeper chains ask a model: `turntide run tide-build --depth N`"
+        )
+    if max(design.opens) > design.drifts:
+        raise ConfigurationError(
+            f"--chain-at {max(design.opens)} names a drift that --drifts {design.drifts} does not reach"
+        )
+    return design
 
 
 def build_triplets(args: argparse.Namespace) -> int:
@@ -25,15 +70,16 @@ def build_triplets(args: argparse.Namespace) -> int:
     from ...datasets.tide.triplets.library import DATABASES
 
     if args.out is None:
-        raise ConfigurationError("triplets over given databases or of another seed need a place: --out FILE")
+        raise ConfigurationError("triplets over given databases, of another seed or design need a place: --out FILE")
     if not args.out.parent.is_dir():
         raise ConfigurationError(f"cannot write {args.out}: there is no folder {args.out.parent}")
-    databases = located(args, DATABASES)
+    databases, design = located(args, DATABASES), _design(args)
     try:
         with Working("building and checking triplets"):
-            file = generate({name: database.path for name, database in databases.items()}, args.seed)
+            file = generate({name: database.path for name, database in databases.items()}, args.seed, design)
     except (PlanError, sqlite3.Error) as error:
-        raise ConfigurationError(f"these databases do not carry the templates: {error}") from error
+        asked_for = "what is asked for" if design else "the templates"
+        raise ConfigurationError(f"these databases do not carry {asked_for}: {error}") from error
     try:
         write_triplets(args.out, file)
     except OSError as error:
@@ -83,11 +129,14 @@ def _lines(report: CheckReport) -> list[str]:
 
 
 def _statistics(counted: Statistics) -> list[str]:
+    from ...datasets.tide.samples import PAPERS_SHAPE, plan_in_words
+
     kinds = ", ".join(f"{kind} {count}" for kind, count in counted.samples.items())
     lines = [
         f"triplets {counted.triplets} ({counted.distinct_content} distinct in content), "
         f"samples {sum(counted.samples.values())} ({kinds})",
         f"databases: {_counts(counted.databases)}",
+        *([] if list(counted.plans) == [plan_in_words(PAPERS_SHAPE)] else [f"plans: {_plans(counted.plans)}"]),
         f"tiers: {_shares(counted.tiers)}",
         f"verdicts: {_shares(counted.verdicts)}",
         f"subtypes: {_shares(counted.subtypes)}",
@@ -98,6 +147,10 @@ def _statistics(counted: Statistics) -> list[str]:
         means = ", ".join(f"{name} {value:+.2f}" for name, value in each.change.items())
         lines.append(f"{each.subtype}: tiers {before} -> {after}; {means}")
     return lines
+
+
+def _plans(counts: Mapping[str, int]) -> str:
+    return "; ".join(f"{plan}: {count}" for plan, count in counts.items())
 
 
 def _counts(counts: Mapping[str, int]) -> str:

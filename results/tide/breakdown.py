@@ -1,4 +1,4 @@
-"""Every metric on every sample set: of all triplets, and by drift subtype, tier and counterfactual verdict."""
+"""Every metric on every sample set: of all triplets, by drift subtype, tier and verdict, and by plan."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from ...datasets.tide.metrics import METRICS, Metric
 from ...datasets.tide.record import PROTOCOLS
-from ...datasets.tide.samples import SUBTYPES, TIERS, VERDICTS, Kind
+from ...datasets.tide.samples import PAPERS_SHAPE, SUBTYPES, TIERS, VERDICTS, Kind, plan_in_words
 from ..table import Cell, Table
 from .accuracy import SET_NAMES
 from .dialogues import ALL, Dialogues, Group, Part
@@ -44,6 +44,9 @@ def _groups(dialogues: Dialogues) -> Iterator[tuple[str, str, Group]]:
     for by, order in _ORDERS:
         for value in dialogues.groups(by, order):
             yield by, value, Group(**{by: value})
+    if dialogues.shapes != [PAPERS_SHAPE]:
+        for plan in map(plan_in_words, dialogues.shapes):
+            yield "plan", plan, Group(plan=plan)
 
 
 def _row(dialogues: Dialogues, name: Sequence[str], group: Group, kind: Kind, model: str | None) -> list[Cell] | None:

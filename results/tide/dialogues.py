@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Final, TypeAlias
 
 import numpy as np
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ...datasets.tide.metrics import METRICS, Holds, scored
 from ...datasets.tide.record import PROTOCOLS, DialogueRecord, Plan, PlannedSamples, Protocol
-from ...datasets.tide.samples import KINDS, Kind
+from ...datasets.tide.samples import KINDS, PAPERS_SHAPE, Kind, Shape
 from ..differences import difference
 from ..statistics import clustered_proportion
 from ..table import Difference, Rate
@@ -29,6 +29,7 @@ class Group:
     subtype: str | None = None
     verdict: str | None = None
     tier: str | None = None
+    plan: str | None = None
 
     def holds(self, each: PlannedSamples | DialogueRecord) -> bool:
         """Return whether a planned kind of sample, or a record, is of this group."""
@@ -38,11 +39,13 @@ class Group:
                 (self.subtype, each.subtype),
                 (self.verdict, each.verdict),
                 (self.tier, each.tier),
+                (self.plan, each.plan),
             )
         )
 
 
 ALL: Final = Group()
+_GROUPED: Final = tuple(field.name for field in fields(Group))
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +78,7 @@ class Dialogues:
         self._anchor = _codes((record.model, record.triplet, record.repeat) for record in self.records)
         self._columns: dict[str, NDArray[np.str_]] = {
             name: np.array([getattr(record, name) or "" for record in self.records], dtype=np.str_)
-            for name in ("model", "protocol", "kind", "subtype", "verdict", "tier")
+            for name in ("model", "protocol", "kind", *_GROUPED)
         }
 
     @property
@@ -109,10 +112,17 @@ class Dialogues:
         present = {getattr(planned, name) for planned in self.plan.samples}
         return [value for value in order if value in present]
 
+    @property
+    def shapes(self) -> list[Shape]:
+        """The shapes of the triplets that are planned, the paper's first."""
+        return sorted(
+            {planned.shape for planned in self.plan.samples}, key=lambda shape: (shape != PAPERS_SHAPE, shape)
+        )
+
     def part(self, model: str | None, protocol: Protocol, kind: Kind, group: Group = ALL) -> Part:
         """Return the dialogues of a cell (None: of all models), or of a group of its triplets."""
         mask = (self._columns["protocol"] == protocol) & (self._columns["kind"] == kind)
-        wanted = {"model": model, "subtype": group.subtype, "verdict": group.verdict, "tier": group.tier}
+        wanted = {"model": model} | {name: getattr(group, name) for name in _GROUPED}
         for name, value in wanted.items():
             if value is not None:
                 mask &= self._columns[name] == value

@@ -57,11 +57,11 @@ def _metrics(protocol: Protocol, kind: Kind) -> Iterator[tuple[str, Holds]]:
 def _shared(dialogues: Dialogues) -> dict[tuple[str, str], int]:
     """Count the triplets, times repeats, that two sets of a protocol have in common, and a set under both protocols.
 
-    Samples of a triplet agree in tier, verdict and subtype, and a triplet that lacks a set differs in one of them.
+    Samples of a triplet agree in tier, verdict, subtype and shape; a triplet that lacks a set differs in one of them.
     """
     parts: defaultdict[tuple[Protocol, Kind], Counter[object]] = defaultdict(Counter)
     for each in dialogues.plan.samples:
-        parts[each.protocol, each.kind][each.tier, each.verdict, each.subtype] += each.count
+        parts[each.protocol, each.kind][each.tier, each.verdict, each.subtype, each.shape] += each.count
     return {
         ("/".join(one), "/".join(other)): dialogues.repeats * (parts[one] & parts[other]).total()
         for one, other in permutations(parts, 2)

@@ -13,7 +13,7 @@ from ..reading import RunFolder, scoring_facts, scoring_warnings, simulated_mark
 from ..report import BOUNDS, Report
 from ..spending import cost, paid
 from ..table import Rate, Table
-from . import accuracy, breakdown, chain, data, drift, interaction, outcomes
+from . import accuracy, beyond, breakdown, chain, data, drift, interaction, outcomes
 from .dialogues import Dialogues
 from .figures import figures
 from .reading import reading
@@ -71,6 +71,7 @@ def tables(dialogues: Dialogues) -> Iterator[Table]:
     for needs, table in _FULL:
         if needs(planned) and (found := table(dialogues)).rows:
             yield found
+    yield from beyond.tables(dialogues)
     yield outcomes.endings(dialogues)
     yield outcomes.queries(dialogues)
     yield chain.router(dialogues)

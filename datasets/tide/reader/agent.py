@@ -17,8 +17,8 @@ from ..actions import Action, Clarify, Malformed, Query, read_action
 from .prompt import Heard, read
 from .understanding import Understood, understand
 
-Asks = Literal["open", "never", "first", "second_first", "always"]
-Drifts = Literal["follows", "forgets", "keeps", "asks", "abstains", "unparsable"]
+Asks = Literal["open", "never", "first", "first_two", "second_first", "always"]
+Drifts = Literal["follows", "forgets", "forgets_later", "keeps", "asks", "abstains", "unparsable"]
 Malforms = Literal["never", "once", "always"]
 
 LOST: Final = "I am not sure what this is about."
@@ -35,10 +35,11 @@ NO_QUERY: Final = "SELECT FROM WHERE"
 class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What makes an agent. The default one is perfect.
 
-    `asks`: for what is `open`; `never`, and guesses the first reading; the `first` layer only; a later layer before the
-    first (`second_first`); or `always` and without end. `drifts`: what it makes of a change of mind. It `follows`; it
-    `forgets`, and repeats its query; it `keeps` what was retracted beside what is new; it `asks` once more first; it
-    `abstains`; or its query is `unparsable`. `malformed`: whether each answer is prose at `once`, or `always`.
+    `asks`: for what is `open`; `never`, and guesses the first reading; the `first` layer only, or the `first_two`; a
+    later layer before the first (`second_first`); or `always` and without end. `drifts`: what it makes of a change of
+    mind. It `follows`; it `forgets`, and repeats its query, or does so from the second change on (`forgets_later`); it
+    `keeps` what was retracted beside what is new; it `asks` once more first; it `abstains`; or its query is
+    `unparsable`. `malformed`: whether each answer is prose at `once`, or `always`.
     """
 
     asks: Asks = "open"
@@ -60,7 +61,7 @@ class Agent:
             return LOST
         if self.settings.malformed == "always" or (self.settings.malformed == "once" and not heard.again):
             return PROSE
-        action = self._after_drift(heard, understood) if heard.drifted else self._before_drift(heard, understood)
+        action = self._action(heard, understood)
         return action.to_json() if action else PROSE
 
     def misread(
@@ -75,47 +76,48 @@ class Agent:
             return answer
         return json.dumps({"action": "sql", "sql": f"SELECT * FROM ({action.sql}) WHERE 0"})
 
-    def _before_drift(self, heard: Heard, understood: Understood) -> Action:
-        asked = {action.question for action, _ in heard.pairs if isinstance(action, Clarify)}
-        question = self._question(heard, understood)
-        if question and (question not in asked or question == MORE):
-            return Clarify(question)
-        return Query(understood.guessed().query("not"))
+    def _action(self, heard: Heard, understood: Understood) -> Action | None:
+        """Return what the agent does now; None when it gives no action."""
+        match self.settings.drifts:
+            case "abstains" if heard.drifts:
+                return None
+            case "unparsable" if heard.drifts:
+                return Query(NO_QUERY)
+            case "forgets" if heard.drifts:
+                return Query(understood.query(drifts=0))
+            case "forgets_later" if heard.drifts > 1:
+                return Query(understood.query(drifts=1))
+            case "asks" if heard.drifts and not heard.asked:
+                return Clarify(STILL)
+            case drifts:
+                question = self._question(heard, understood)
+                if question:
+                    return Clarify(question)
+                return Query(understood.guessed().query(only_add=drifts == "keeps"))
 
     def _question(self, heard: Heard, understood: Understood) -> str:
-        """Return what to ask now; empty when there is nothing."""
-        begun = bool(understood.path)
+        """Return what to ask now; empty when there is nothing, or when it was asked to no avail."""
+        known = {action.question for action, _ in heard.pairs if isinstance(action, Clarify)}
+        question = self._wish(heard, understood)
+        return question if question == MORE or question not in known else ""
+
+    def _wish(self, heard: Heard, understood: Understood) -> str:
         match self.settings.asks:
             case "never":
                 return ""
             case "open":
                 return understood.open
             case "first":
-                return "" if begun else understood.open
+                return "" if understood.path else understood.open
+            case "first_two":
+                return "" if len(understood.path) > 1 else understood.open
             case "second_first":
-                return self._second_first(heard, understood, begun)
+                return self._second_first(heard, understood)
             case "always":
                 return understood.open or MORE
 
-    def _second_first(self, heard: Heard, understood: Understood, begun: bool) -> str:
+    def _second_first(self, heard: Heard, understood: Understood) -> str:
         """A later layer before the first; where that is resolved from the outset, the open one."""
-        if begun:
-            return understood.open if len(heard.pairs) == 1 else ""
-        return understood.open if heard.pairs else understood.later
-
-    def _after_drift(self, heard: Heard, understood: Understood) -> Action | None:
-        complete = understood.guessed()
-        match self.settings.drifts:
-            case "follows":
-                return Query(complete.query("whole"))
-            case "forgets":
-                return Query(complete.query("not"))
-            case "keeps":
-                return Query(complete.query("added"))
-            case "asks":
-                last, _ = heard.pairs[-1]
-                return Clarify(STILL) if isinstance(last, Query) else Query(complete.query("whole"))
-            case "abstains":
-                return None
-            case "unparsable":
-                return Query(NO_QUERY)
+        if understood.path:
+            return understood.open if heard.asked == 1 else ""
+        return understood.open if heard.asked else understood.later

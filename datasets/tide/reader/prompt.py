@@ -25,9 +25,15 @@ class Heard:
     again: bool
 
     @property
-    def drifted(self) -> bool:
-        """Whether the user has spoken after a query."""
-        return any(isinstance(action, Query) for action, _ in self.pairs)
+    def drifts(self) -> int:
+        """How often the user has spoken after a query."""
+        return sum(isinstance(action, Query) for action, _ in self.pairs)
+
+    @property
+    def asked(self) -> int:
+        """How many questions were asked since the user last spoke of their own accord."""
+        kinds = [isinstance(action, Query) for action, _ in reversed(self.pairs)]
+        return (*kinds, True).index(True)
 
 
 def read(messages: Sequence[Message]) -> Heard | None:

@@ -1,4 +1,4 @@
-"""The 514 triplets of the plan, over four databases."""
+"""The 514 triplets of the plan over four databases, or those of a design."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .candidates import attempt
 from .ground import Ground
 from .library import DATABASES, templates, verdict_of
 from .model import Template
-from .plan import PLAN, Cell
+from .plan import PLAN, Design, Wanted, wanted_of
 from .shapes import shapes
 
 ATTEMPTS = 20
@@ -27,35 +27,41 @@ class PlanError(Exception):
     """The databases do not yield what the plan asks for."""
 
 
-def generate(databases: Mapping[str, Path], seed: int = 0) -> TripletFile:
-    """Build the triplets over `databases`, by name: all of `DATABASES` must be there.
+def generate(databases: Mapping[str, Path], seed: int = 0, design: Design | None = None) -> TripletFile:
+    """Build the triplets of the plan, or of `design`, over `databases`, by name: all of `DATABASES` must be there.
 
-    Raises PlanError that names the cell which cannot be filled, and sqlite3.Error for a database of another schema.
+    Raises PlanError that names the kind which cannot be filled, and sqlite3.Error for a database of another schema.
     """
+    cells = design.cells() if design else {wanted_of(cell): count for cell, count in PLAN.items()}
     with GoldRunner({name: databases[name] for name in DATABASES}) as runner:
         grounds = {name: Ground(name, databases[name], runner) for name in DATABASES}
         made: list[Triplet] = []
         uses: Counter[Template | str] = Counter()
-        for cell in PLAN:
-            _fill(cell, grounds, made, uses, Draw("tide", seed, *cell))
+        for wanted, count in cells.items():
+            _fill(wanted, count, grounds, made, uses, Draw("tide", seed, *str(wanted).split(", ")))
     mixed = Draw("tide", seed, "order").shuffled(made)
-    return TripletFile(format=FORMAT, name="turntide synthetic", synthetic=True, triplets=tuple(_numbered(mixed)))
+    name = "turntide synthetic" + (f": {design}" if design else "")
+    return TripletFile(format=FORMAT, name=name, synthetic=True, triplets=tuple(_numbered(mixed)))
 
 
 def _fill(
-    cell: Cell, grounds: Mapping[str, Ground], made: list[Triplet], uses: Counter[Template | str], draw: Draw
+    wanted: Wanted,
+    count: int,
+    grounds: Mapping[str, Ground],
+    made: list[Triplet],
+    uses: Counter[Template | str],
+    draw: Draw,
 ) -> None:
-    """Add the triplets of a cell to `made`: each from the template that was used least and yields one."""
-    subtype, tier, verdict = cell
-    fit = [t for name in DATABASES for t in templates(name) if verdict_of(t) == verdict]
-    fit = [template for template in fit if shapes(template, tier, verdict, subtype)]
+    """Add `count` triplets of a kind to `made`: each from the template that was used least and yields one."""
+    fit = [t for name in DATABASES for t in templates(name) if wanted.verdict in (None, verdict_of(t))]
+    fit = [template for template in fit if shapes(template, wanted)]
     anchors = {(triplet.database, triplet.stages[0].sql) for triplet in made}
-    left = PLAN[cell]
+    left = count
     while left:
         if not fit:
-            raise PlanError(f"{left} of the {PLAN[cell]} triplets of {', '.join(cell)} cannot be drawn")
+            raise PlanError(f"{left} of the {count} triplets of {wanted} cannot be drawn")
         template = min(fit, key=lambda template: (uses[template], uses[template.database]))
-        attempts = (attempt(grounds[template.database], template, cell, anchors, draw) for _ in range(ATTEMPTS))
+        attempts = (attempt(grounds[template.database], template, wanted, anchors, draw) for _ in range(ATTEMPTS))
         triplet = next(filter(None, attempts), None)
         if triplet is None:
             fit.remove(template)

@@ -1,8 +1,8 @@
-"""A change of mind about a request: what the user says, and the edit of the tree that follows."""
+"""A change of mind about a request: what the user says, the edit of the tree that follows, and the request after it."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from sqlglot import exp
@@ -26,6 +26,12 @@ DOUBLE_DROPS: tuple[str, ...] = (
     "Forget both restrictions, to {noun} {old} and to {noun} {other}; the rest stays as it is.",
 )
 """The wordings of the two filter-side drifts. `{old}`, `{new}` and `{other}` are the phrases of conditions."""
+TURNS: tuple[str, ...] = (
+    "I do not need their number any more. Tell me instead: {question}",
+    "Forget how many there are. What I want to know is this: {question}",
+    "Not their number, after all. Here is what I am after: {question}",
+)
+"""The wordings of a change to another question about the same rows, which may leave that question ambiguous."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +46,10 @@ class Swap:
         old = self.condition.say(request.values[self.condition.name])
         wordings = SWAPS[wording % len(SWAPS)]
         return wordings.format(noun=request.template.subject.noun, old=old, new=self.condition.say(self.new))
+
+    def after(self, request: Request) -> Request:
+        """Return the request after the drift."""
+        return replace(request, values={**request.values, self.condition.name: self.new})
 
     def apply(self, request: Request, tree: exp.Query) -> exp.Query:
         """Return the query after the drift."""
@@ -60,6 +70,11 @@ class Drop:
         said = wordings[wording % len(wordings)]
         return said.format(noun=request.template.subject.noun, old=old, other="".join(others))
 
+    def after(self, request: Request) -> Request:
+        """Return the request after the drift."""
+        dropped = {condition.name for condition in self.conditions}
+        return replace(request, values={name: v for name, v in request.values.items() if name not in dropped})
+
     def apply(self, request: Request, tree: exp.Query) -> exp.Query:
         """Return the query after the drift."""
         values = request.values
@@ -77,9 +92,33 @@ class Project:
         """Return the drift turn."""
         return request.template.projections[self.place].say.format(n=self.number)
 
+    def after(self, request: Request) -> Request:
+        """Return the request after the drift: what it shows is no part of it."""
+        return request
+
     def apply(self, request: Request, tree: exp.Query) -> exp.Query:
         """Return the query after the drift."""
         return spelled_as_in(tree, request.template.projections[self.place].apply(tree, self.number))
 
 
-Change: TypeAlias = "Swap | Drop | Project"
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """A projection-level drift to another question about the same rows; where that is ambiguous, a chain follows."""
+
+    to: Request
+
+    def say(self, request: Request, wording: int) -> str:
+        """Return the drift turn in one of the wordings, complete unless the question has an open layer."""
+        question = self.to.ambiguous_question() if self.to.open else self.to.question()
+        return TURNS[wording % len(TURNS)].format(question=question)
+
+    def after(self, request: Request) -> Request:
+        """Return the request after the drift."""
+        return self.to
+
+    def apply(self, request: Request, tree: exp.Query) -> exp.Query:
+        """Return the query after the drift. Raises KeyError when layers are open."""
+        return self.to.tree()
+
+
+Change: TypeAlias = "Swap | Drop | Project | Turn"

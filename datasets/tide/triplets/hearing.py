@@ -1,4 +1,4 @@
-"""How a reader understands what was said: a question becomes a request, a drift turn a change.
+"""How a reader understands what was said: a question becomes a request, a drift turn a change of it.
 
 Nothing here knows a gold query. What an utterance does not say is not heard, so the SQL of a request that was heard
 shows that the dialogue determines the gold.
@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache, lru_cache
 from itertools import combinations
 
 from sqlglot import exp
 
 from ..editing import Value, written
-from .changes import DOUBLE_DROPS, DROPS, SWAPS, Change, Drop, Project, Swap
-from .library import templates
+from .changes import DOUBLE_DROPS, DROPS, SWAPS, TURNS, Change, Drop, Project, Swap, Turn
+from .library import counts, templates
 from .model import Condition, Template
 from .request import Request
 
@@ -35,31 +36,62 @@ def hear_change(request: Request, utterance: str) -> Change | None:
     return next((change for change in _changes(request, utterance)), None)
 
 
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """What a dialogue has come to: the request as it stands, and its query, None while a layer is open."""
+
+    request: Request
+    tree: exp.Query | None
+
+    @classmethod
+    def of(cls, request: Request) -> Standing:
+        """Return where a question leads that makes this request."""
+        return cls(request, None if request.open else request.tree())
+
+    @classmethod
+    def begun(cls, database: str, question: str) -> Standing | None:
+        """Return where a first question leads, or None when it follows no template over `database`."""
+        request = hear_question((*templates(database), *counts(database)), question)
+        return request and cls.of(request)
+
+    def answered(self, answer: str) -> Standing | None:
+        """Return where the answer to the open layer leads, or None when it gives neither option."""
+        request = self.request.answered(answer)
+        return request and self.of(request)
+
+    def turned(self, utterance: str) -> Standing | None:
+        """Return where a drift turn leads, or None when it is not understood or a layer is open."""
+        change = hear_change(self.request, utterance)
+        return self.changed(change) if change else None
+
+    def changed(self, change: Change) -> Standing | None:
+        """Return where a change of mind leads, or None when a layer is open."""
+        if isinstance(change, Turn):
+            return self.of(change.to)
+        return Standing(change.after(self.request), change.apply(self.request, self.tree)) if self.tree else None
+
+
 def read(database: str, utterances: Sequence[str], answers: Sequence[str]) -> tuple[str | None, ...]:
-    """Return the SQL that follows from each utterance, given the answers to what the first one leaves open.
+    """Return the SQL that follows from each utterance, given the answers to what they leave open.
 
     None from the first utterance on that is not understood, or whose layers the answers do not resolve. This is what a
     perfect reader of the dialogue knows.
     """
-    request = hear_question(templates(database), utterances[0])
-    for answer in answers:
-        if request and request.open:
-            request = request.answered(answer)
-    if request is None or request.open:
-        return (None,) * len(utterances)
-    tree: exp.Query | None = request.tree()
-    queries: list[str | None] = [written(tree)]
-    for utterance in utterances[1:]:
-        change = hear_change(request, utterance)
-        tree = change.apply(request, tree) if change and tree else None
-        queries.append(written(tree) if tree else None)
+    left, queries = iter(answers), list[str | None]()
+    standing = Standing.begun(database, utterances[0])
+    for place, utterance in enumerate(utterances):
+        if place:
+            standing = standing and standing.turned(utterance)
+        while standing and standing.request.open and (answer := next(left, None)) is not None:
+            standing = standing.answered(answer)
+        queries.append(written(standing.tree) if standing and standing.tree else None)
     return tuple(queries)
 
 
 def requests_heard(known: Sequence[Template], question: str) -> Iterator[Request]:
     """Yield every request that `question` could be: one at most, as long as the templates are distinct."""
     for template in known:
-        for pattern, paths in (_ambiguous(template), _complete(template)):
+        for pattern, paths in (_ambiguous(template), _complete(template))[: 2 if template.options else 1]:
             heard = pattern.fullmatch(question)
             values = _values(template.conditions, heard["where"]) if heard else None
             if heard and values is not None:
@@ -82,10 +114,19 @@ def _changes(request: Request, utterance: str) -> Iterator[Change]:
             said = {wording.format(noun=noun, old=old, other="".join(others)) for wording in wordings}
             if utterance in said:
                 yield Drop(tuple(condition for condition, _ in group))
+    yield from _output_changes(request, utterance)
+
+
+def _output_changes(request: Request, utterance: str) -> Iterator[Change]:
     for place, projection in enumerate(request.template.projections):
         heard = _compiled(projection.say, {"n": r"\d+"}).fullmatch(utterance)
         if heard:
             yield Project(place, int(heard["n"]) if "n" in heard.groupdict() else 0)
+    for wording in TURNS:
+        before, _ = _around(wording, "question")
+        if utterance.startswith(before):
+            known = templates(request.template.database)
+            yield from map(Turn, requests_heard(known, utterance.removeprefix(before)))
 
 
 def _around(wording: str, place: str, **fixed: str) -> tuple[str, str]:

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from ..structure import CounterfactualVerdict
-from .model import Option, Template
+from .model import Option, Subject, Template
 
 DATABASES: tuple[str, ...] = ("financial", "superhero", "northwind", "sec_edgar")
 """The databases that templates exist for."""
@@ -27,10 +27,38 @@ def templates(database: str) -> tuple[Template, ...]:
 
 
 @cache
+def counts(database: str) -> tuple[Template, ...]:
+    """Return the plain questions over `database`, which leave nothing open: how many there are, for each subject."""
+    subjects = {template.subject.noun: template.subject for template in templates(database)}
+    return tuple(_count(database, subject) for subject in subjects.values())
+
+
+def _count(database: str, subject: Subject) -> Template:
+    asked = f"How many {subject.noun}{{where}} are there?"
+    return Template(
+        name=f"number of {subject.noun}",
+        database=database,
+        subject=subject,
+        term="",
+        ambiguous=asked,
+        question=asked,
+        sql="SELECT COUNT(*) FROM {tables} WHERE {where}",
+        ask="",
+        options=(),
+        projections=(),
+    )
+
+
+@cache
 def words(database: str) -> dict[str, str]:
     """Return how a user speaks of the columns of `database`, by `table.column` in lower case."""
     text = resources.files(__package__ or "").joinpath(f"{database}.toml").read_text(encoding="utf-8")
     return tomllib.loads(text)["words"]
+
+
+def deepest() -> int:
+    """Return how many layers the deepest template has."""
+    return max(template.depth for database in DATABASES for template in templates(database))
 
 
 def verdict_of(template: Template) -> CounterfactualVerdict:

@@ -134,6 +134,16 @@ class Template(msgspec.Struct, frozen=True, kw_only=True, eq=False, forbid_unkno
         return tuple(condition for condition in self.subject.conditions if condition.name not in self.apart)
 
     @property
+    def depth(self) -> int:
+        """How many layers its longest chain has. It serves chains of that depth; shorter readings are alternatives."""
+        return max(map(len, self.readings()))
+
+    @property
+    def narrows(self) -> bool:
+        """Whether its readings differ in which rows they take, and not only in what is shown, ranked or grouped."""
+        return "WHERE {where} AND {" in self.sql
+
+    @property
     def chain(self) -> Option:
         """The first fork, as what the question itself leaves open."""
         return Option(say="", ask=self.ask, options=self.options)

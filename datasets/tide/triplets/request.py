@@ -34,6 +34,10 @@ class Request:
         last = self.template.along(self.path)[-1]
         return last if last.options else None
 
+    def unanswered(self) -> Request:
+        """Return the same request with every layer open."""
+        return replace(self, path=())
+
     def answered(self, answer: str) -> Request | None:
         """Return the request after an answer to its open fork, or None when the answer gives neither option."""
         options = self.open.options if self.open else ()

@@ -12,8 +12,9 @@ from itertools import combinations
 from typing import TypeAlias
 
 from ..parsing import tokenize
-from ..structure import CounterfactualVerdict, Structure, Subtype, Tier, induced_tier, structure_of
+from ..structure import Structure, induced_tier, structure_of
 from .model import Condition, Path, Template
+from .plan import Wanted
 from .request import joins_for
 
 Shape: TypeAlias = "tuple[Path, tuple[Condition, ...]]"
@@ -23,21 +24,25 @@ MOST_CONDITIONS = 3
 
 
 @cache
-def shapes(
-    template: Template, tier: Tier, verdict: CounterfactualVerdict, subtype: Subtype
-) -> dict[int, tuple[Shape, ...]]:
-    """Return the shapes of a tier by their number of conditions; every path in them resolves at least two layers."""
+def shapes(template: Template, wanted: Wanted) -> dict[int, tuple[Shape, ...]]:
+    """Return the shapes that are wanted of a template by their number of conditions, none of one of another depth."""
+    if template.depth != wanted.depth or (wanted.opens and template.narrows):
+        return {}
     found = {
         count: tuple(
             (path, held)
             for path in template.readings()
-            if len(path) > 1
+            if len(path) == wanted.depth
             for held in combinations(template.conditions, count)
-            if _go_together(held) and induced_tier(measured(template, path, held), verdict, subtype) == tier
+            if _go_together(held) and _is_of(wanted, measured(template, path, held))
         )
         for count in range(1, MOST_CONDITIONS + 1)
     }
     return {count: choices for count, choices in found.items() if choices}
+
+
+def _is_of(wanted: Wanted, structure: Structure) -> bool:
+    return wanted.tier in (None, induced_tier(structure, wanted.verdict, wanted.subtypes[0]))
 
 
 def measured(template: Template, path: Path, held: tuple[Condition, ...]) -> Structure:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
 
 import pytest
@@ -149,11 +150,30 @@ async def test_the_p_protocol_begins_with_the_first_layer_resolved_in_the_agents
     assert record["turns"] == 3
 
 
-def test_the_p_protocol_takes_samples_that_open_with_a_layer(experiment: TideExperiment) -> None:
+def test_the_p_protocol_takes_samples_that_leave_a_layer_open(experiment: TideExperiment) -> None:
     units = [unit for lane in experiment.lanes("agent", 1) for step in lane for unit in step]
     primed = {unit.item for unit in units if unit.labels["protocol"] == "p"}
-    assert primed == {"value:chain", "value:joint", "deeper:chain", "deeper:joint"}
+    assert primed == {"value:chain", "value:joint", "deeper:chain", "deeper:joint", "later-chain:joint"}
     assert len(units) == len(primed) + 8
+
+
+async def test_where_a_drift_opens_the_chain_the_p_protocol_resolves_the_first_layer_after_the_drift_turn(
+    experiment: TideExperiment, context: Callable[..., DirectContext], few: dict[str, Sample]
+) -> None:
+    before, after = few["later-chain:joint"].golds
+    second = "The boss alone, or everyone up the line?"
+    ctx = context("later-chain:joint", "p", agent=scripted(gives(before), asks(second), gives(after)))
+    await experiment.dialogue(ctx.unit, ctx)
+    (_, first), (_, following), _ = ctx.prompts
+    assert [message.content for message in first[1:]] == ["How old is Ann?"]
+    assert [message.content for message in following[3:]] == [
+        "No, show who is above her.", asks("Above in rank, or in age?"), "In rank."
+    ]  # fmt: skip
+    (record,) = ctx.records
+    assert [(asked["stage"], asked["rho"]) for asked in record["asked"]] == [(1, "L2")]
+    assert [query["stage"] for query in record["queried"]] == [0, 1]
+    expected = [json.loads(action)["action"] for action in experiment.expected(ctx.unit)]
+    assert expected == ["sql", "clarify", "sql"]
 
 
 async def test_a_deeper_chain_with_two_drifts(talk: Talk, few: dict[str, Sample]) -> None:

@@ -5,7 +5,21 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from turntide.datasets.tide.metrics import METRICS, all_right, asks, identifies, paired, recognises, resolves, scored
+from turntide.datasets.tide.metrics import (
+    METRICS,
+    all_right,
+    asks,
+    identifies,
+    identifies_all,
+    identifies_up_to,
+    paired,
+    recognises,
+    recognises_at,
+    resolves,
+    resolves_at,
+    right_up_to,
+    scored,
+)
 from turntide.datasets.tide.record import Asked, DialogueRecord, Queried, Step, read_record
 
 
@@ -51,6 +65,57 @@ def test_with_several_drifts_every_one_counts() -> None:
     assert (all_right(whole), recognises(whole), resolves(whole)) == (True, True, True)
     cut = record(query(0, True), query(1, True, "value"), golds=3)
     assert (all_right(cut), recognises(cut), resolves(cut)) == (False, False, False)
+
+
+DEEPER = {
+    "shape": (3, 0, 0), "golds": 3, "asked": (asked("L1"), asked("Other"), asked("L2")),
+}  # fmt: skip
+
+
+def test_a_deeper_chain_is_identified_layer_by_layer_and_jointly_only_as_a_whole() -> None:
+    found = record(**DEEPER)
+    assert [identifies(found, f"L{layer}") for layer in (1, 2, 3)] == [True, True, False]
+    assert [identifies_up_to(found, layer) for layer in (1, 2, 3)] == [True, True, False]
+    assert [asks(found, times) for times in (1, 2, 3, 4)] == [True, True, True, False]
+    assert not identifies_all(found)
+    assert identifies_all(record(**DEEPER | {"shape": (2, 0)}))
+    assert identifies_all(record(**DEEPER | {"asked": (asked("L3"), asked("L1"), asked("L2"))}))
+    assert not identifies_up_to(record(asked=(asked("L2"),)), 2)
+
+
+def test_each_drift_is_recognised_and_resolved_by_itself() -> None:
+    """The second drift is missed, the third is followed from there; only the first two queries are right."""
+    steps: list[Step] = ["value", "not_drift", "constraint"]
+    after = [
+        query(stage, right, step)
+        for stage, (right, step) in enumerate(zip((True, False, False), steps, strict=True), 1)
+    ]
+    found = record(query(0, True), *after, golds=4, shape=(2, 0, 0, 0))
+    assert [recognises_at(found, drift) for drift in (1, 2, 3, 4)] == [True, False, True, False]
+    assert [resolves_at(found, drift) for drift in (1, 2, 3)] == [True, False, False]
+    assert [right_up_to(found, stage) for stage in (0, 1, 2, 3)] == [True, True, False, False]
+    assert (recognises(found), resolves(found), all_right(found)) == (False, False, False)
+    assert not recognises_at(record(query(0, True), query(1, True, "unparsable")), 1)
+
+
+def test_with_the_papers_plan_the_metrics_by_layer_and_drift_are_the_papers() -> None:
+    for _, queried, *_ in DRIFTS:
+        for rhos in ((), ("L1",), ("L2",), ("L1", "L2")):
+            found = record(*queried, asked=tuple(map(asked, rhos)))
+            assert asks(found, 1) == asks(found) == bool(rhos)
+            assert identifies_all(found) == identifies_up_to(found, 2) == (set(rhos) == {"L1", "L2"})
+            assert recognises_at(found, 1) == recognises(found)
+            assert resolves_at(found, 1) == resolves(found)
+            assert right_up_to(found, 1) == all_right(found)
+
+
+def test_only_another_plan_than_the_papers_is_written_down() -> None:
+    assert "shape" not in record(query(0, True)).fields()
+    whole = record(**DEEPER)
+    assert read_record(whole.fields()) == whole
+    assert (record().plan, whole.plan, record(shape=(0, 2)).plan) == (
+        "chain 2, drift", "chain 3, drift, drift", "drift, chain 2",
+    )  # fmt: skip
 
 
 def test_dea_takes_any_named_comparison() -> None:

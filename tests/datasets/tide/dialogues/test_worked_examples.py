@@ -12,7 +12,7 @@ from turntide.datasets.databases import SourceDatabase
 from turntide.datasets.tide.actions import Clarify, Query
 from turntide.datasets.tide.experiment import Setup, TideExperiment
 from turntide.datasets.tide.files import load_triplets
-from turntide.datasets.tide.metrics import identifies, identifies_both, recognises, resolves, right_at
+from turntide.datasets.tide.metrics import identifies, identifies_all, recognises, resolves, right_at
 from turntide.datasets.tide.record import DialogueRecord, read_record
 from turntide.datasets.tide.samples import samples
 
@@ -84,7 +84,7 @@ async def test_figure_2_refunds_are_a_matter_of_spend_and_of_no_tenure(examples:
     gold = Query("SELECT client FROM payments WHERE refund = 0 GROUP BY client ORDER BY SUM(amount) DESC LIMIT 1")
     record = await examples.talk("figure-2:chain", top, refunds, gold)
     assert record.verdict == "eliminated"
-    assert identifies_both(record)
+    assert identifies_all(record)
     assert right_at(record, 0)
     early = await examples.talk("figure-2:chain", refunds, gold)
     assert [(asked.decided, asked.acted, asked.rho) for asked in early.asked] == [("L2", "Loc", "Other")]
