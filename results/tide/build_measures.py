@@ -6,13 +6,13 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Final
 
-from ...datasets.tide.construction.record import BuildRecord
+from ...datasets.tide.construction.record import BuildRecord, stages_of
 from ..measures import Measures, Observation
 from ..reading import RunFolder
 from .construction import marks_of, read_build
 
 METRICS: Final = ("triplet", "chain", "drift checks")
-"""Whether an anchor became a triplet, whether its chain passed, and whether a drift of its passed the eight checks."""
+"""Whether an anchor became a triplet, whether its chain passed, and whether its drifts passed the eight checks."""
 
 _PART: Final = "all"
 
@@ -32,8 +32,10 @@ def measures(runs: Sequence[RunFolder]) -> Measures:
 
 def _observation(record: BuildRecord) -> Observation:
     ended = record.dropped
-    drift = record.stages.get("drift")
-    passed = (record.complete, record.stages["chain"].kept, drift is not None and drift.checked)
+    stages = [record.stages.get(name) for name in stages_of(record.design) if name.startswith("drift")]
+    chain = record.stages.get("chain")
+    checked = all(stage is not None and stage.checked for stage in stages)
+    passed = (record.complete, chain is not None and chain.kept, checked)
     return Observation(
         unit=f"{record.model}/{record.anchor}/{record.repeat}",
         model=record.model,

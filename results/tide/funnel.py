@@ -7,17 +7,17 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final, TypeAlias
 
-from ...datasets.tide.construction.anchors import REASONS
+from ...datasets.tide.construction.anchors import PAPERS, REASONS, Design
 from ...datasets.tide.construction.assembly import triplet_of
 from ...datasets.tide.construction.experiment import BuildPlan
 from ...datasets.tide.construction.record import (
     CHAIN_CRITERIA,
     CONDITIONS,
     DRIFT_CRITERIA,
-    STAGES,
     BuildRecord,
     StageName,
     Vote,
+    stages_of,
 )
 from ...datasets.tide.samples import SUBTYPES, TIERS, VERDICTS
 from ..statistics import cohen_kappa, proportion, raw_agreement
@@ -87,29 +87,36 @@ def _checked(name: StageName) -> _Kept:
     return lambda record: name in record.stages and record.stages[name].checked
 
 
-_STEPS: Final[Sequence[tuple[str, StageName, _Kept, _Kept]]] = (
-    ("chain rules", "chain", _reached("chain"), _checked("chain")),
-    ("chain judges", "chain", _checked("chain"), _kept("chain")),
-    ("chain", "chain", _reached("chain"), _kept("chain")),
-    ("evidence", "evidence", _reached("evidence"), _kept("evidence")),
-    ("drift checks", "drift", _reached("drift"), _checked("drift")),
-    ("drift judges", "drift", _checked("drift"), _kept("drift")),
-)
+def _steps(design: Design) -> Iterator[tuple[str, StageName, _Kept, _Kept]]:
+    """Yield every step of the funnel: its title, its stage, and what enters and leaves it."""
+    for name in stages_of(design):
+        match name:
+            case "chain":
+                yield "chain rules", name, _reached(name), _checked(name)
+                yield "chain judges", name, _checked(name), _kept(name)
+                yield "chain", name, _reached(name), _kept(name)
+            case "evidence":
+                yield name, name, _reached(name), _kept(name)
+            case _:
+                yield f"{name} checks", name, _reached(name), _checked(name)
+                yield f"{name} judges", name, _checked(name), _kept(name)
 
 
 def funnel(plan: BuildPlan, records: Sequence[BuildRecord], planned: int) -> Table:
     """How many anchors entered and left each stage, and what served it."""
     rows: list[list[Cell]] = []
-    for title, stage, enters, leaves in _STEPS:
+    for title, stage, enters, leaves in _steps(plan.design):
         entered = [record for record in records if enters(record)]
         kept = [record for record in entered if leaves(record)]
         first = sum(len(record.stages[stage].attempts) == 1 for record in kept)
         served = Counter(record.stages[stage].source for record in entered)
         alone = len(served) == 1
         by = ", ".join(source if alone else f"{source} {count:,}" for source, count in sorted(served.items()))
-        rows.append([title, by, len(entered), len(kept), _rate(len(kept), len(entered)), first, PUBLISHED.get(title)])
+        published = PUBLISHED.get(title) if plan.design == PAPERS else None
+        rows.append([title, by, len(entered), len(kept), _rate(len(kept), len(entered)), first, published])
     whole = sum(record.complete for record in records)
-    rows.append(["triplets", "", len(records), whole, _rate(whole, len(records)), None, "514/830"])
+    published = "514/830" if plan.design == PAPERS else None
+    rows.append(["triplets", "", len(records), whole, _rate(whole, len(records)), None, published])
     through = "" if len(records) == planned else f" {planned - len(records):,} anchors are not through yet."
     return Table(
         key="funnel",
@@ -127,7 +134,7 @@ def dropped(records: Sequence[BuildRecord]) -> Table:
     """Why anchors were dropped: the signal of the last attempt at the stage where they ended."""
     ended = [found for record in records if (found := record.dropped)]
     counts = Counter[_Ended]((stage, attempt.signal) for stage, attempt in ended)
-    rows: list[list[Cell]] = [[stage, signal, count] for (stage, signal), count in _by_stage(counts)]
+    rows: list[list[Cell]] = [[stage, signal, count] for (stage, signal), count in _by_stage(counts, records)]
     rows.append(["all", "", len(ended)])
     return Table(
         key="dropped",
@@ -156,14 +163,16 @@ def signals(records: Sequence[BuildRecord]) -> Table:
         title="What attempts came to",
         columns=("stage", "signal", "attempts", "%"),
         labels=2,
-        rows=[[name, signal, count, _percent(count, totals[name])] for (name, signal), count in _by_stage(counts)],
+        rows=[
+            [name, signal, count, _percent(count, totals[name])] for (name, signal), count in _by_stage(counts, records)
+        ],
     )
 
 
 def agreement(records: Sequence[BuildRecord]) -> Table:
     """How far the two judges agree, over every candidate that both judged (§3.2: 94.7 % and 96.6 %)."""
     rows: list[list[Cell]] = []
-    kinds: list[tuple[StageName, tuple[str, ...], str]] = [
+    kinds: list[tuple[str, tuple[str, ...], str]] = [
         ("chain", CHAIN_CRITERIA, "94.7"),
         ("drift", DRIFT_CRITERIA, "96.6"),
     ]
@@ -233,15 +242,14 @@ def composition(records: Sequence[BuildRecord]) -> Table:
     )
 
 
-def _pairs(records: Sequence[BuildRecord], stage: StageName) -> Iterator[tuple[str, Vote, Vote]]:
-    """Yield the two votes on each candidate that has two, with the anchor."""
+def _pairs(records: Sequence[BuildRecord], kind: str) -> Iterator[tuple[str, Vote, Vote]]:
+    """Yield the two votes on each candidate that has two, with the anchor: on each layer of a chain, or each drift."""
     for record in records:
-        for attempt in record.stages[stage].attempts if stage in record.stages else ():
-            match attempt.votes:
-                case (one, other) if one.passed and other.passed:
-                    yield record.anchor, one, other
-                case _:
-                    pass
+        for name, stage in record.stages.items():
+            for attempt in stage.attempts if name.partition(" ")[0] == kind else ():
+                for one, other in zip(attempt.votes[::2], attempt.votes[1::2], strict=True):
+                    if one.passed and other.passed:
+                        yield record.anchor, one, other
 
 
 def _agreed(votes: Sequence[tuple[str, bool, bool]]) -> list[Cell]:
@@ -253,8 +261,9 @@ def _agreed(votes: Sequence[tuple[str, bool, bool]]) -> list[Cell]:
     return [len(votes), rate, None if math.isnan(kappa) else round(kappa, 4)]
 
 
-def _by_stage(counts: Counter[_Ended]) -> list[tuple[_Ended, int]]:
-    return sorted(counts.items(), key=lambda item: (STAGES.index(item[0][0]), -item[1], item[0][1]))
+def _by_stage(counts: Counter[_Ended], records: Sequence[BuildRecord]) -> list[tuple[_Ended, int]]:
+    order = stages_of(records[0].design) if records else ()
+    return sorted(counts.items(), key=lambda item: (order.index(item[0][0]), -item[1], item[0][1]))
 
 
 def _ordered(counts: Mapping[str, int], names: Sequence[str]) -> list[tuple[str, int]]:

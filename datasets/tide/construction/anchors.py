@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 import msgspec
 
@@ -24,19 +24,37 @@ REASONS: tuple[Reason, ...] = (
 """Why a candidate is no anchor, in the order in which it is looked at."""
 
 
+class Design(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What each triplet is to hold: a chain of `depth` layers and so many `drifts`, the paper's by default.
+
+    `opens` is the stage whose words leave the chain open: 0 is the question, 1 the first drift.
+    """
+
+    depth: int = 2
+    drifts: int = 1
+    opens: int = 0
+
+
+PAPERS: Final = Design()
+
+
 class TreeDrift(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A drift that an edit of the anchor's tree makes and that passes the eight checks; `what` is the part edited."""
+    """A drift that an edit of the anchor's tree makes and that passes the eight checks; `what` is the part edited.
+
+    `later` are the drifts that follow it where a design has several, each an edit of the query before.
+    """
 
     label: DriftLabel
     sql: str
     what: str
+    later: tuple[TreeDrift, ...] = ()
 
 
 class AnchorQuery(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One anchor. `score` and `tier` are the structural ones, before a chain and a drift add to them.
 
-    `assigned` is the drift that it is to get. `drifts` has one that the tree yields for each label. `values` gives, by
-    predicate, other values that its database has.
+    `assigned` is the first drift that it is to get. `drifts` has one that the tree yields for each label, with those
+    that are to follow it. `values` gives, by predicate, other values that its database has.
     """
 
     id: str
@@ -50,6 +68,12 @@ class AnchorQuery(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     assigned: DriftLabel
     drifts: tuple[TreeDrift, ...]
     values: dict[str, tuple[Value, ...]] = {}
+
+    @property
+    def planned(self) -> tuple[TreeDrift, ...]:
+        """The drifts that trees make of it, the first of the assigned kind; none where no edit makes one of that."""
+        first = next((drift for drift in self.drifts if drift.label == self.assigned), None)
+        return (first, *first.later) if first else ()
 
 
 class Stratum(msgspec.Struct, frozen=True, kw_only=True):
@@ -82,6 +106,7 @@ class AnchorFile(msgspec.Struct, frozen=True, kw_only=True):
     """Anchors with the seed that drew them, and the hashes of the files of questions and of the databases."""
 
     format: Literal["turntide-tide-anchors-1"]
+    design: Design = PAPERS
     seed: int
     sources: dict[str, str]
     databases: dict[str, str]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import Final, Literal, TypeAlias, TypeVar, get_args
+from typing import Final, Literal, TypeAlias, TypeVar, cast, get_args
 
 import msgspec
 
@@ -18,27 +18,29 @@ JudgedVerdict: TypeAlias = Literal["eliminated", "transformed", "invariant"]
 
 
 class LayerDraft(msgspec.Struct, frozen=True, kw_only=True):
-    """One layer as a generator writes it; `decisions` are numbers from the list in its prompt."""
+    """One layer as a generator writes it; `decisions` are numbers from the list in its prompt.
+
+    The first has no verdict, and `counterfactual` is empty unless the verdict is `transformed`.
+    """
 
     term: str
     question: str
     answer: str
     alternative: str
     decisions: tuple[int, ...] = ()
-
-
-class ChainDraft(msgspec.Struct, frozen=True, kw_only=True):
-    """A chain as a generator writes it. `counterfactual` is empty unless the verdict is `transformed`."""
-
-    ambiguous_question: str
-    l1: LayerDraft
-    l2: LayerDraft
-    verdict: CounterfactualVerdict
+    verdict: CounterfactualVerdict | None = None
     counterfactual: str = ""
 
 
+class ChainDraft(msgspec.Struct, frozen=True, kw_only=True):
+    """A chain as a generator writes it, its outermost layer first."""
+
+    ambiguous_question: str
+    layers: tuple[LayerDraft, ...]
+
+
 class ChainOpinion(msgspec.Struct, frozen=True, kw_only=True):
-    """A judge's word on a chain (Table 6)."""
+    """A judge's word on two layers of a chain, one of which hangs on the other (Table 6)."""
 
     plausibility: bool
     re_ask: bool
@@ -100,8 +102,10 @@ def _problems(place: str, fields: Mapping[str, object]) -> Iterator[str]:
     """Yield what is wrong with the texts of an answer, nested ones included."""
     for name, value in fields.items():
         match value:
-            case msgspec.Struct():
-                yield from _problems(f"{place}{name}.", msgspec.structs.asdict(value))
+            case tuple():
+                for number, each in enumerate(cast("tuple[object, ...]", value)):
+                    if isinstance(each, msgspec.Struct):
+                        yield from _problems(f"{place}{name}[{number}].", msgspec.structs.asdict(each))
             case str() if not value.strip() and name not in _MAY_BE_EMPTY:
                 yield f"{place}{name} is empty"
             case str() if _HALF.search(value):
@@ -122,16 +126,12 @@ _BOOL: Final[Json] = {"type": "boolean"}
 _LAYER: Final[Json] = _object(
     term=_TEXT, question=_TEXT, answer=_TEXT, alternative=_TEXT,
     decisions={"type": "array", "items": {"type": "integer"}},
+    verdict={"type": ["string", "null"], "enum": [*VERDICTS, None]},
+    counterfactual=_TEXT,
 )  # fmt: skip
 
 SCHEMAS: Final[Mapping[type[msgspec.Struct], dict[str, Json]]] = {
-    ChainDraft: _object(
-        ambiguous_question=_TEXT,
-        l1=_LAYER,
-        l2=_LAYER,
-        verdict={"type": "string", "enum": list(VERDICTS)},
-        counterfactual=_TEXT,
-    ),
+    ChainDraft: _object(ambiguous_question=_TEXT, layers={"type": "array", "items": _LAYER}),
     ChainOpinion: _object(
         reason=_TEXT,
         plausibility=_BOOL,

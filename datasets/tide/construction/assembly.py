@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from ..files import TripletFile
-from ..samples import FORMAT, Stage, Triplet
+from ..samples import FORMAT, DriftLabel, Stage, Triplet
 from ..structure import CounterfactualVerdict, complexity_tier
 from .record import BuildRecord, StageRecord, Vote
 
@@ -21,33 +21,32 @@ def assembled(records: Iterable[BuildRecord], name: str) -> TripletFile:
 
 def triplet_of(record: BuildRecord) -> Triplet:
     """Return the triplet of a complete record."""
-    pieces = record.pieces
-    assert pieces.drift is not None
-    verdict: CounterfactualVerdict | None = next((layer.verdict for layer in pieces.layers if layer.verdict), None)
-    subtype = pieces.drift.subtype
     return Triplet(
         id=record.anchor,
         database=record.database,
         split=record.split,
         evidence=record.evidence,
-        rewritten_evidence=pieces.evidence,
-        stages=(
-            Stage(
-                utterance=record.question,
-                ambiguous=pieces.ambiguous,
-                layers=pieces.layers,
-                sql=record.sql,
-                tier=complexity_tier(record.sql, verdict, subtype),
-            ),
-            Stage(
-                utterance=pieces.utterance,
-                drift=pieces.drift,
-                sql=pieces.sql,
-                tier=complexity_tier(pieces.sql, verdict, subtype),
-            ),
-        ),
+        rewritten_evidence=record.pieces.evidence,
+        stages=tuple(_stages(record)),
         provenance=dict(_provenance(record)),
     )
+
+
+def _stages(record: BuildRecord) -> Iterator[Stage]:
+    """Yield the question and the drifts, the chain on the one whose words leave it open."""
+    pieces, opens = record.pieces, record.design.opens
+    verdict: CounterfactualVerdict | None = next((layer.verdict for layer in pieces.layers if layer.verdict), None)
+    said: list[tuple[str, str, DriftLabel | None]] = [(record.question, record.sql, None)]
+    said += [(drift.utterance, drift.sql, drift.label) for drift in pieces.drifts]
+    for number, (utterance, sql, label) in enumerate(said):
+        yield Stage(
+            utterance=utterance,
+            ambiguous=pieces.ambiguous if number == opens else "",
+            layers=pieces.layers if number == opens else (),
+            drift=label,
+            sql=sql,
+            tier=complexity_tier(sql, verdict, pieces.drifts[0].label.subtype),
+        )
 
 
 def _provenance(record: BuildRecord) -> Iterator[tuple[str, str]]:
@@ -57,9 +56,10 @@ def _provenance(record: BuildRecord) -> Iterator[tuple[str, str]]:
     for name, stage in record.stages.items():
         yield name, _made(stage, unit)
     yield "checks", "all eight of Table 7"
-    for name in ("chain", "drift"):
-        votes = record.stages[name].last.votes
-        yield f"{name}_judges", "; ".join(_voted(vote) for vote in votes) or "none"
+    for name in record.stages:
+        if name != "evidence":
+            votes = record.stages[name].last.votes
+            yield f"{name}_judges", "; ".join(_voted(vote) for vote in votes) or "none"
 
 
 def _made(stage: StageRecord, unit: str) -> str:
@@ -69,5 +69,6 @@ def _made(stage: StageRecord, unit: str) -> str:
 
 
 def _voted(vote: Vote) -> str:
-    passed = ", ".join((*vote.passed, *filter(None, (vote.verdict,))))
+    verdict = f"{vote.layer} {vote.verdict}" if vote.verdict else ""
+    passed = ", ".join(filter(None, (*vote.passed, verdict)))
     return f"{vote.judge} (step {vote.step}) passes {passed}"

@@ -99,6 +99,10 @@ def _opened(chosen: Options, limit: int | None) -> Experiment:
     file = load_anchors(path)
     anchors = file.anchors[:limit]
     databases = placed(dict.fromkeys(anchor.database for anchor in anchors), chosen.data, chosen.databases)
+    if file.design.opens and chosen.chain == "template":
+        raise ConfigurationError(
+            "templates leave questions open, not drifts: `turntide data build tide --chain-at` makes both at once"
+        )
     pieces = {stage: Path(served) for stage in _MADE if (served := getattr(chosen, stage)) not in _MADE[stage]}
 
     judges = _labelled("judge", chosen.judges)
@@ -118,6 +122,7 @@ def _opened(chosen: Options, limit: int | None) -> Experiment:
             rewriter=chosen.rewriter is not None,
             tester=chosen.tester is not None,
             attempts=chosen.attempts,
+            design=file.design,
             files={stage: _pieces(place) for stage, place in pieces.items()},
         ),
         auxiliary=(*judges, *drift_judges, *(_labelled_as(role, model) for role, model in single if model)),

@@ -12,7 +12,7 @@ import msgspec
 
 from ....adapters.base import ConfigurationError
 from ...arguments import add_places
-from .anchors import AnchorFile, Selection, dump_anchors
+from .anchors import AnchorFile, Design, Selection, dump_anchors
 
 if TYPE_CHECKING:
     from ....engine.benchmark import Subparsers
@@ -34,6 +34,12 @@ def add_commands(commands: Subparsers) -> None:
         help="BIRD's, Spider's or SParC's questions (JSON or JSON lines, gzipped or not), or a file of triplets",
     )  # fmt: skip
     add_places(parser, data="folder with the databases", kind=Path)
+    parser.add_argument("--depth", type=int, default=2, metavar="N", help="layers of each chain (default 2)")
+    parser.add_argument("--drifts", type=int, default=1, metavar="K", help="drifts of each triplet (default 1)")
+    parser.add_argument(
+        "--chain-at", dest="opens", type=int, default=0, metavar="S",
+        help="the turn that opens the chain: 0 the question, 1 the first drift, and so on (default 0)",
+    )  # fmt: skip
     parser.add_argument("--count", type=int, metavar="N", help="how many to draw (default: all; the paper: 830)")
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="seed of the draw (default 0)")
     parser.add_argument("--out", type=Path, required=True, metavar="FILE", help="where to write the anchors")
@@ -49,12 +55,14 @@ def build_anchors(args: argparse.Namespace) -> int:
 
     if args.count is not None and args.count < 1:
         raise ConfigurationError("--count must be at least 1")
+    design = _design(args.depth, args.drifts, args.opens)
     files = dict(map(_split_and_file, args.questions))
     questions = [question for path, split in files.items() for question in load_questions(path, split)]
     databases = _databases(questions, args.data, args.databases or {})
-    anchors, selection = select(questions, databases, args.count, args.seed)
+    anchors, selection = select(questions, databases, args.count, args.seed, design)
     file = AnchorFile(
         format="turntide-tide-anchors-1",
+        design=design,
         seed=args.seed,
         sources={path.name: sha256(path) for path in files},
         databases={name: sha256(path) for name, path in databases.items()},
@@ -70,6 +78,15 @@ def build_anchors(args: argparse.Namespace) -> int:
     shown = {"out": str(args.out), **msgspec.to_builtins(selection)}
     print(json.dumps(shown) if args.json else "\n".join([*_lines(selection), str(args.out)]))
     return 0
+
+
+def _design(depth: int, drifts: int, opens: int) -> Design:
+    for option, given, least in (("--depth", depth, 2), ("--drifts", drifts, 1), ("--chain-at", opens, 0)):
+        if given < least:
+            raise ConfigurationError(f"{option} must be at least {least}")
+    if opens > drifts:
+        raise ConfigurationError(f"--chain-at {opens} names a drift that --drifts {drifts} does not reach")
+    return Design(depth=depth, drifts=drifts, opens=opens)
 
 
 def _split_and_file(text: str) -> tuple[Path, str]:

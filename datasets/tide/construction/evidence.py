@@ -12,7 +12,7 @@ from ..samples import Layer
 from .anchors import AnchorQuery
 from .answers import SCHEMAS, EvidenceDraft, Sql, read
 from .attempting import Tried, attempted
-from .prompts import Ambiguity, Rejected, evidence_prompt, tester_prompt
+from .prompts import Ambiguity, Moment, Rejected, evidence_prompt, tester_prompt
 from .record import Attempt, Condition, StageRecord
 from .settings import REWRITER, TESTER, Sources, query_key
 from .steps import Steps
@@ -32,7 +32,7 @@ def without_resolutions(evidence: str, layers: Iterable[Layer]) -> str:
 
 
 async def rewrite(
-    steps: Steps, anchor: AnchorQuery, chain: Ambiguity, sources: Sources, model: str
+    steps: Steps, anchor: AnchorQuery, moment: Moment, chain: Ambiguity, sources: Sources, model: str
 ) -> tuple[StageRecord, str | None]:
     """Return the attempts, and the rewritten evidence when one passed.
 
@@ -41,7 +41,7 @@ async def rewrite(
     layers = chain.layers
 
     async def by_model(rejected: Sequence[Rejected]) -> Tried[str]:
-        answer = await steps.ask(rewriter, evidence_prompt(anchor, chain, rejected), SCHEMAS[EvidenceDraft])
+        answer = await steps.ask(rewriter, evidence_prompt(anchor, moment, chain, rejected), SCHEMAS[EvidenceDraft])
         try:
             text = read(answer, EvidenceDraft).evidence.strip()
         except Malformed as error:
@@ -70,13 +70,14 @@ async def rewrite(
 
 
 async def rebuilt(
-    steps: Steps, anchor: AnchorQuery, chain: Ambiguity, evidence: str, desk: Desk
+    steps: Steps, anchor: AnchorQuery, moment: Moment, chain: Ambiguity, evidence: str, desk: Desk
 ) -> dict[Condition, bool]:
     """Return whether the tester finds the gold's result under each condition of Table 8."""
+    ambiguous = "\n".join((*moment.said[:-1], chain.question))
     prompts: dict[Condition, list[Message]] = {
-        "A": tester_prompt(desk.ddl, anchor.evidence, anchor.question, ()),
-        "B": tester_prompt(desk.ddl, evidence, chain.question, chain.layers),
-        "C": tester_prompt(desk.ddl, evidence, chain.question, ()),
+        "A": tester_prompt(desk.ddl, anchor.evidence, "\n".join(moment.said), ()),
+        "B": tester_prompt(desk.ddl, evidence, ambiguous, chain.layers),
+        "C": tester_prompt(desk.ddl, evidence, ambiguous, ()),
     }
     found: dict[Condition, bool] = {}
     for condition, prompt in prompts.items():
@@ -85,7 +86,7 @@ async def rebuilt(
         except Malformed:
             found[condition] = False
         else:
-            found[condition] = await steps.matches(anchor.database, sql, anchor.sql)
+            found[condition] = await steps.matches(anchor.database, sql, moment.sql)
     return found
 
 

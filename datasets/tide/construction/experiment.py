@@ -15,11 +15,12 @@ from ....engine.unit import Context, Lane, Reference, Unit
 from ...databases import SourceDatabase, sha256
 from ..desk import Desk
 from . import words
-from .anchors import AnchorFile, AnchorQuery
+from .anchors import PAPERS, AnchorFile, AnchorQuery, Design
 from .chains import make_chain
-from .drifts import make_drift
+from .drifts import Place, make_drift
 from .evidence import rebuilt, rewrite
-from .record import BuildRecord, Condition, Pieces, StageName, StageRecord
+from .prompts import Moment
+from .record import BuildRecord, Condition, Pieces, StageName, StageRecord, drift_stage
 from .rehearsal import plain_answers
 from .settings import Sources
 from .steps import Steps
@@ -39,10 +40,11 @@ class Setup:
     schemas: bool = True
 
 
-class BuildPlan(msgspec.Struct, frozen=True, kw_only=True):
+class BuildPlan(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What a report needs of a construction's manifest."""
 
     anchors: int
+    design: Design = PAPERS
     sources: dict[str, str]
     judges: tuple[str, ...]
     drift_judges: tuple[str, ...]
@@ -85,6 +87,7 @@ class BuildExperiment:
         setup, sources = self.setup, self.setup.sources
         return BuildPlan(
             anchors=len(setup.anchors),
+            design=sources.design,
             sources={"chain": sources.chain, "evidence": sources.evidence, "drift": sources.drift},
             judges=sources.judges,
             drift_judges=sources.drift_judges,
@@ -96,7 +99,9 @@ class BuildExperiment:
 
     def lanes(self, model: str, repeats: int) -> Iterator[Lane]:
         """Yield every anchor alone."""
-        turns = sum(source == "model" for source in self.plan.sources.values())
+        sources = self.plan.sources
+        pieces = {"chain": 1, "evidence": 1, "drift": self.plan.design.drifts}
+        turns = sum(count for stage, count in pieces.items() if sources[stage] == "model")
         for repeat in range(repeats):
             for anchor in self.setup.anchors:
                 key = f"{model}/{anchor.id}/{repeat}"
@@ -117,6 +122,7 @@ class BuildExperiment:
             evidence=anchor.evidence,
             sql=anchor.sql,
             assigned=anchor.assigned,
+            design=self.setup.sources.design,
             repeat=unit.repeat,
             stages=stages,
             pieces=pieces,
@@ -129,21 +135,28 @@ class BuildExperiment:
     ) -> tuple[Pieces, dict[Condition, bool]]:
         """Go from stage to stage until one keeps nothing; return the pieces and what the tester made of them."""
         sources, desk = self.setup.sources, self._desks[anchor.database]
-        stages["chain"], chain = await make_chain(steps, anchor, desk, sources, model)
-        if chain is None:
-            return Pieces(), {}
-        pieces = Pieces(ambiguous=chain.question, layers=chain.layers)
-        stages["evidence"], evidence = await rewrite(steps, anchor, chain, sources, model)
-        if evidence is None:
-            return pieces, {}
-        pieces = msgspec.structs.replace(pieces, evidence=evidence)
-        found = await rebuilt(steps, anchor, chain, evidence, desk) if sources.tester and chain.layers else {}
-        stages["drift"], kept = await make_drift(steps, anchor, desk, sources, model)
-        if kept is None:
-            return pieces, found
-        drift, label = kept
-        said, sql = drift.drift_utterance.strip(), drift.post_drift_sql.strip()
-        return msgspec.structs.replace(pieces, utterance=said, sql=sql, drift=label), found
+        moment, pieces = Moment((anchor.question,), anchor.sql), Pieces()
+        found: dict[Condition, bool] = {}
+        for number in range(sources.design.drifts + 1):
+            if number:
+                place = Place(anchor, desk, moment, number)
+                stages[drift_stage(number)], drift = await make_drift(steps, place, sources, model)
+                if drift is None:
+                    break
+                pieces = msgspec.structs.replace(pieces, drifts=(*pieces.drifts, drift))
+                moment = Moment((*moment.said, drift.utterance), drift.sql)
+            if number == sources.design.opens:
+                stages["chain"], chain = await make_chain(steps, anchor, moment, desk, sources, model)
+                if chain is None:
+                    break
+                pieces = msgspec.structs.replace(pieces, ambiguous=chain.question, layers=chain.layers)
+                stages["evidence"], evidence = await rewrite(steps, anchor, moment, chain, sources, model)
+                if evidence is None:
+                    break
+                pieces = msgspec.structs.replace(pieces, evidence=evidence)
+                if sources.tester and chain.layers:
+                    found = await rebuilt(steps, anchor, moment, chain, evidence, desk)
+        return pieces, found
 
     def references(self) -> Iterator[Reference]:
         """Yield the query of every anchor."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TypeAlias
 
+from msgspec import structs
+
 from ....adapters.base import Message
 from ..actions import Malformed
 from .answers import SCHEMAS, ChainOpinion, DriftOpinion
@@ -15,26 +17,26 @@ Opinion: TypeAlias = "type[ChainOpinion] | type[DriftOpinion]"
 
 
 async def judged(
-    steps: Steps, judges: Sequence[str], prompt: Sequence[Message], shape: Opinion
+    steps: Steps, judges: Sequence[str], prompt: Sequence[Message], shape: Opinion, layer: str = ""
 ) -> tuple[tuple[Vote, ...], tuple[str, str] | None]:
-    """Return what all judges say, and the signal and detail of a rejection; None when all pass everything."""
-    votes = tuple([await _vote(steps, judge, prompt, shape) for judge in judges])
+    """Return what all judges say, and the signal and detail of a rejection; None when all pass everything.
+
+    `layer` is the label of the layer that is judged by the one before it.
+    """
+    votes = tuple([await _vote(steps, judge, prompt, shape, layer) for judge in judges])
     return votes, _rejection(votes)
 
 
-async def _vote(steps: Steps, judge: str, prompt: Sequence[Message], shape: Opinion) -> Vote:
+async def _vote(steps: Steps, judge: str, prompt: Sequence[Message], shape: Opinion, layer: str) -> Vote:
     """Return a vote, without criteria when the judge's two answers were no judgement."""
     try:
         opinion = await steps.ask_twice(judge, prompt, shape, SCHEMAS[shape])
     except Malformed as error:
-        return Vote(judge=judge, step=steps.last, reason=str(error))
-    said = Vote(judge=judge, step=steps.last, passed=opinion.passed(), reason=opinion.reason)
+        return Vote(judge=judge, step=steps.last, layer=layer, reason=str(error))
+    said = Vote(judge=judge, step=steps.last, layer=layer, passed=opinion.passed(), reason=opinion.reason)
     if isinstance(opinion, DriftOpinion):
         return said
-    return Vote(
-        judge=judge, step=said.step, passed=said.passed, reason=said.reason,
-        verdict=opinion.verdict, counterfactual=opinion.counterfactual.strip(),
-    )  # fmt: skip
+    return structs.replace(said, verdict=opinion.verdict, counterfactual=opinion.counterfactual.strip())
 
 
 def _rejection(votes: Sequence[Vote]) -> tuple[str, str] | None:

@@ -32,38 +32,66 @@ class Ambiguity:
     layers: tuple[Layer, ...]
 
 
-def chain_prompt(anchor: AnchorQuery, ddl: str, nodes: Sequence[Node], rejected: Sequence[Rejected]) -> list[Message]:
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """What the user has said when a piece is made, complete and the latest last, and the query for it."""
+
+    said: tuple[str, ...]
+    sql: str
+
+    @property
+    def question(self) -> str:
+        """What was said last: the question itself, or the last change of mind."""
+        return self.said[-1]
+
+    def earlier(self) -> dict[str, str]:
+        """Return the section on what was said before that; none where that was nothing."""
+        return {words().headings.earlier: "\n".join(self.said[:-1])} if len(self.said) > 1 else {}
+
+
+def chain_prompt(
+    anchor: AnchorQuery, moment: Moment, ddl: str, nodes: Sequence[Node], depth: int, rejected: Sequence[Rejected]
+) -> list[Message]:
     """Return the messages that ask for a chain; earlier answers follow, each with why it did not do."""
     headings, role = words().headings, words().chain
     sections = {
         headings.schema: ddl,
-        headings.question: anchor.question,
+        **moment.earlier(),
+        headings.question: moment.question,
         headings.evidence: anchor.evidence,
-        headings.query: anchor.sql,
+        headings.query: moment.sql,
         headings.decisions: _listed(nodes),
     }
-    return [*_opening(role.system, sections), *_again(role.again, rejected)]
+    return [*_opening(role.system.replace("{depth}", str(depth)), sections), *_again(role.again, rejected)]
 
 
-def chain_judge_prompt(anchor: AnchorQuery, chain: Ambiguity) -> list[Message]:
-    """Return the messages that put a chain to a judge, who sees no verdict on it."""
+def chain_judge_prompt(anchor: AnchorQuery, moment: Moment, chain: Ambiguity, second: int) -> list[Message]:
+    """Return the messages that put two layers of a chain to a judge, who sees no verdict on them.
+
+    `second` is the place of the one that hangs on the other; what comes before both is shown as clarified.
+    """
     headings = words().headings
+    known = chain.layers[: second - 1]
     sections = {
-        headings.question: anchor.question,
+        **moment.earlier(),
+        headings.question: moment.question,
         headings.evidence: anchor.evidence,
-        headings.query: anchor.sql,
+        headings.query: moment.sql,
         headings.ambiguous: chain.question,
-        headings.layers: _layers(chain.layers),
+        **({headings.clarified: _dialogue(known)} if known else {}),
+        headings.layers: _layers(chain.layers[second - 1 : second + 1]),
     }
     return _opening(words().chain_judge.system, sections)
 
 
-def evidence_prompt(anchor: AnchorQuery, chain: Ambiguity, rejected: Sequence[Rejected]) -> list[Message]:
+def evidence_prompt(
+    anchor: AnchorQuery, moment: Moment, chain: Ambiguity, rejected: Sequence[Rejected]
+) -> list[Message]:
     """Return the messages that ask for the evidence without what settles the chain (Appendix B.3)."""
     headings, role = words().headings, words().evidence
     sections = {
         headings.evidence: anchor.evidence,
-        headings.query: anchor.sql,
+        headings.query: moment.sql,
         headings.ambiguous: chain.question,
         headings.layers: _layers(chain.layers),
     }
@@ -73,19 +101,21 @@ def evidence_prompt(anchor: AnchorQuery, chain: Ambiguity, rejected: Sequence[Re
 def tester_prompt(ddl: str, evidence: str, question: str, clarified: Iterable[Layer]) -> list[Message]:
     """Return the messages that ask for a query under one condition of Table 8."""
     headings = words().headings
-    dialogue = "\n".join(f"Analyst: {layer.question}\nUser: {layer.answer}" for layer in clarified)
     sections = {
         headings.schema: ddl,
         headings.evidence: evidence,
         headings.question: question,
-        headings.clarified: dialogue,
+        headings.clarified: _dialogue(clarified),
     }
     return _opening(words().tester.system, sections)
 
 
-def drift_prompt(anchor: AnchorQuery, ddl: str, nodes: Sequence[Node], rejected: Sequence[Rejected]) -> list[Message]:
+def drift_prompt(
+    anchor: AnchorQuery, moment: Moment, label: DriftLabel, ddl: str, nodes: Sequence[Node],
+    rejected: Sequence[Rejected],
+) -> list[Message]:  # fmt: skip
     """Return the messages that ask for a drift of the assigned label."""
-    headings, role, label = words().headings, words().drift, anchor.assigned
+    headings, role = words().headings, words().drift
     fine = label.fine_subtype
     clause = keyword(fine) if fine and fine != "limit_offset" else "LIMIT/OFFSET"
     definition = getattr(role, label.subtype).strip().replace("{clause}", clause)
@@ -93,9 +123,9 @@ def drift_prompt(anchor: AnchorQuery, ddl: str, nodes: Sequence[Node], rejected:
     system = role.system.replace("{definition}", definition).replace("{form}", form)
     sections = {
         headings.schema: ddl,
-        headings.question: anchor.question,
+        headings.question: "\n".join(moment.said),
         headings.evidence: anchor.evidence,
-        headings.query: anchor.sql,
+        headings.query: moment.sql,
         headings.decisions: _listed(nodes),
         headings.kind: " ".join(filter(None, (label.subtype, fine))),
     }
@@ -104,12 +134,12 @@ def drift_prompt(anchor: AnchorQuery, ddl: str, nodes: Sequence[Node], rejected:
     return [*_opening(system, sections), *_again(role.again, rejected)]
 
 
-def drift_judge_prompt(anchor: AnchorQuery, label: DriftLabel, utterance: str, sql: str) -> list[Message]:
+def drift_judge_prompt(moment: Moment, label: DriftLabel, utterance: str, sql: str) -> list[Message]:
     """Return the messages that put a drift to a judge: anchor SQL, utterance, post-drift SQL (Appendix B.2)."""
     headings = words().headings
     sections = {
-        headings.question: anchor.question,
-        headings.before: anchor.sql,
+        headings.question: "\n".join(moment.said),
+        headings.before: moment.sql,
         headings.kind: " ".join(filter(None, (label.subtype, label.fine_subtype))),
         headings.said: utterance,
         headings.after: sql,
@@ -139,6 +169,10 @@ def _again(text: str, rejected: Sequence[Rejected]) -> list[Message]:
 
 def _listed(nodes: Sequence[Node]) -> str:
     return "\n".join(f"{number}. {node.sql} ({node.words})" for number, node in enumerate(nodes, 1))
+
+
+def _dialogue(clarified: Iterable[Layer]) -> str:
+    return "\n".join(f"Analyst: {layer.question}\nUser: {layer.answer}" for layer in clarified)
 
 
 def _layers(layers: Iterable[Layer]) -> str:

@@ -12,6 +12,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, cast
 
+from msgspec import structs
 from sqlglot import exp
 
 from ....adapters.base import Json, Message
@@ -27,6 +28,7 @@ from .record import CHAIN_CRITERIA
 from .words import words
 
 LOST: Final = "I do not know what this is about."
+_DEPTH: Final = re.compile(r"calls for (\d+) clarifications")
 _DETAIL: Final = re.compile(r"^(\d+)\. .* \((.*)\)$", re.MULTILINE)
 
 
@@ -44,39 +46,32 @@ class Generator:
         """Return a chain, a drift or rewritten evidence, whichever the prompt asks for."""
         said = sections(messages)
         if _asks(messages, words().chain.system):
-            return self._chain(said, chance)
+            return self._chain(said, _depth(messages[0].content), chance)
         if _asks(messages, words().evidence.system):
             return rewritten(said)
         if _asks(messages, words().drift.system):
             return self._drift(said, chance)
         return LOST
 
-    def _chain(self, said: Mapping[str, str], chance: random.Random) -> str:
+    def _chain(self, said: Mapping[str, str], depth: int, chance: random.Random) -> str:
         headings = words().headings
         details = dict(_DETAIL.findall(said[headings.decisions]))
-        chosen = sorted(details, key=int)
-        first, second = chosen[0], chosen[-1]
+        chosen = _spread(sorted(details, key=int), depth)
         request = _request(said[headings.question])
         layers = list(request.layers()) if request else []
-        if request and len(layers) > 1:
-            question, drafts = request.ambiguous_question(), layers[:2]
-            verdict, counterfactual = layers[1].verdict or "eliminated", layers[1].counterfactual
+        if request and len(layers) == depth:
+            question = request.ambiguous_question()
         else:
             question = f"Roughly: {said[headings.question]}"
-            drafts = [_layer("L1", details[first]), _layer("L2", details[second])]
-            transformed = chance.random() < 0.5
-            verdict = "transformed" if transformed else "eliminated"
-            counterfactual = f"And if it is not that: how is {details[first]} meant?" if transformed else ""
+            layers = [_layer(f"L{n}", details[detail]) for n, detail in enumerate(chosen, 1)]
+            layers[1:] = [
+                _dependent(layer, f"And if it is not that: how is {details[before]} meant?", chance)
+                for layer, before in zip(layers[1:], chosen, strict=False)
+            ]
         if chance.random() < self._invariant:
-            verdict, counterfactual = "transformed", drafts[1].question
-        draft = {
-            "ambiguous_question": question,
-            "l1": _drafted(drafts[0], int(first)),
-            "l2": _drafted(drafts[1], int(second)),
-            "verdict": verdict,
-            "counterfactual": counterfactual,
-        }
-        return json.dumps(draft)
+            layers[-1] = structs.replace(layers[-1], verdict="transformed", counterfactual=layers[-1].question)
+        drafts = [_drafted(layer, int(detail)) for layer, detail in zip(layers, chosen, strict=True)]
+        return json.dumps({"ambiguous_question": question, "layers": cast("list[Json]", drafts)})
 
     def _drift(self, said: Mapping[str, str], chance: random.Random) -> str:
         headings = words().headings
@@ -156,7 +151,7 @@ def rewritten(said: Mapping[str, str]) -> str:
 
 
 def _asks(messages: Sequence[Message], system: str) -> bool:
-    lead = system.strip().partition("\n")[0]
+    lead = system.strip().partition("\n")[0].partition("{")[0]
     return bool(messages) and messages[0].role == "system" and messages[0].content.startswith(lead)
 
 
@@ -180,9 +175,9 @@ def _chain_opinion(said: Mapping[str, str], chance: random.Random, *, whim: bool
 def _reading(question: str, second: str) -> tuple[str, str]:
     """Return verdict and counterfactual: a template's own, or else one that follows from the words of the layer."""
     request = _request(question)
-    layers = list(request.layers()) if request else []
-    if len(layers) > 1:
-        return layers[1].verdict or "eliminated", layers[1].counterfactual
+    for layer in request.layers() if request else ():
+        if layer.question == second:
+            return layer.verdict or "eliminated", layer.counterfactual
     if len(second) % 2:
         return "transformed", f"In that case, rather: {second}"
     return "eliminated", ""
@@ -215,7 +210,26 @@ def _drafted(layer: Layer, decision: int) -> dict[str, Json]:
         "answer": layer.answer,
         "alternative": layer.alternative,
         "decisions": [decision],
+        "verdict": layer.verdict,
+        "counterfactual": layer.counterfactual,
     }
+
+
+def _dependent(layer: Layer, instead: str, chance: random.Random) -> Layer:
+    """Return a layer with one verdict or the other, and the question that takes its place where it needs one."""
+    transformed = chance.random() < 0.5
+    verdict = "transformed" if transformed else "eliminated"
+    return structs.replace(layer, verdict=verdict, counterfactual=instead if transformed else "")
+
+
+def _depth(system: str) -> int:
+    found = _DEPTH.search(system)
+    return int(found[1]) if found else 2
+
+
+def _spread(numbers: Sequence[str], count: int) -> list[str]:
+    """Return `count` of the numbers, the first and the last among them and the others as even as may be."""
+    return [numbers[place * (len(numbers) - 1) // (count - 1)] for place in range(count)]
 
 
 def _request(question: str) -> Request | None:

@@ -13,9 +13,22 @@ import msgspec
 from ....adapters.base import Json
 from ..samples import DriftLabel, Layer
 from ..structure import CounterfactualVerdict, Tier
+from .anchors import PAPERS, Design
 
-StageName: TypeAlias = Literal["chain", "evidence", "drift"]
-STAGES: tuple[StageName, ...] = ("chain", "evidence", "drift")
+StageName: TypeAlias = str
+"""`chain`, `evidence`, or a drift (`drift`, `drift 2`, and so on)."""
+
+
+def drift_stage(number: int) -> StageName:
+    """Return the name of the stage that makes a drift; the first is 1."""
+    return "drift" if number == 1 else f"drift {number}"
+
+
+def stages_of(design: Design) -> tuple[StageName, ...]:
+    """Return the stages in the order in which an anchor goes through them."""
+    drifts = [drift_stage(number) for number in range(1, design.drifts + 1)]
+    return (*drifts[: design.opens], "chain", "evidence", *drifts[design.opens :])
+
 
 CHAIN_CRITERIA = ("plausibility", "re_ask", "counterfactuality")
 DRIFT_CRITERIA = ("drift_fit", "stability")
@@ -27,12 +40,13 @@ CONDITIONS: tuple[Condition, ...] = ("A", "B", "C")
 
 class Vote(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One judge's word. `step` is the place of the call in the anchor's journal; `passed` is empty when two answers
-    were no judgement; `verdict` is that of the counterfactual test, empty on a drift.
+    were no judgement; `verdict` is that of the counterfactual test on `layer`, both empty on a drift.
     """
 
     judge: str
     step: int
     passed: dict[str, bool] = {}
+    layer: str = ""
     verdict: str = ""
     reason: str = ""
     counterfactual: str = ""
@@ -83,15 +97,21 @@ JUDGED = frozenset((*CHAIN_CRITERIA, *DRIFT_CRITERIA, NO_JUDGEMENT))
 """The signals that come from judges."""
 
 
+class DriftPiece(msgspec.Struct, frozen=True, kw_only=True):
+    """A drift that passed: the user's words, the query after it, and its label."""
+
+    utterance: str
+    sql: str
+    label: DriftLabel
+
+
 class Pieces(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What passed so far."""
 
     ambiguous: str = ""
     layers: tuple[Layer, ...] = ()
     evidence: str = ""
-    utterance: str = ""
-    sql: str = ""
-    drift: DriftLabel | None = None
+    drifts: tuple[DriftPiece, ...] = ()
 
 
 class BuildRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -109,6 +129,7 @@ class BuildRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     evidence: str
     sql: str
     assigned: DriftLabel
+    design: Design = PAPERS
     repeat: int = 0
     stages: dict[StageName, StageRecord]
     pieces: Pieces = Pieces()
@@ -117,7 +138,8 @@ class BuildRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     @property
     def complete(self) -> bool:
         """Whether it became a triplet."""
-        return len(self.stages) == len(STAGES) and all(stage.kept for stage in self.stages.values())
+        through = len(self.stages) == len(stages_of(self.design))
+        return through and all(stage.kept for stage in self.stages.values())
 
     @property
     def dropped(self) -> tuple[StageName, Attempt] | None:
@@ -135,6 +157,6 @@ def read_record(fields: Mapping[str, Any]) -> BuildRecord:
 
 
 def settled_verdict(claimed: CounterfactualVerdict, votes: Sequence[Vote]) -> CounterfactualVerdict:
-    """Return what most of generator and judges say; the votes must have passed, so there is no third verdict."""
+    """Return what most of generator and judges say of a layer; the votes have passed, so there is no third verdict."""
     transformed = [claimed, *(vote.verdict for vote in votes)].count("transformed")
     return "transformed" if 2 * transformed > 1 + len(votes) else "eliminated"

@@ -20,21 +20,22 @@ from ..samples import SUBTYPES, TIERS, DriftLabel
 from ..schema import Schema
 from ..structure import Tier, structural_score, structure_of, tier_of
 from ..units import Commitment
-from .anchors import REASONS, AnchorQuery, Reason, Selection, Stratum
+from .anchors import PAPERS, REASONS, AnchorQuery, Design, Reason, Selection, Stratum
 from .questions import Question
 from .yields import Ground
-
-LEAST_CHOICES = 2
-"""How many decisions a query must hold for two layers: one for each to be about."""
 
 _SECONDS = 10.0
 _Cell: TypeAlias = tuple[Tier, str]
 
 
 def select(
-    questions: Iterable[Question], databases: Mapping[str, Path], count: int | None = None, seed: int = 0
+    questions: Iterable[Question],
+    databases: Mapping[str, Path],
+    count: int | None = None,
+    seed: int = 0,
+    design: Design = PAPERS,
 ) -> tuple[tuple[AnchorQuery, ...], Selection]:
-    """Return the anchors among `questions`, at most `count` of them, and how they came.
+    """Return the anchors among `questions` that carry `design`, at most `count` of them, and how they came.
 
     A question over a database that is not in `databases` is counted and passed over.
     """
@@ -44,11 +45,11 @@ def select(
     with GoldRunner(databases, _SECONDS) as runner:
         grounds = {name: Ground(name, path, runner) for name, path in databases.items()}
         for question in questions:
-            found = _judged(question, grounds, seen)
+            found = _judged(question, grounds, seen, design)
             if isinstance(found, AnchorQuery):
                 found = structs.replace(found, id=_unique(found.id, ids))
                 executable.append(found)
-                found = _unfit(found, grounds[found.database].schema) or found
+                found = _fit(found, grounds[found.database].schema, design)
             if isinstance(found, AnchorQuery):
                 kept.append(found)
             else:
@@ -101,7 +102,9 @@ def assigned(anchors: Sequence[AnchorQuery], seed: int) -> tuple[AnchorQuery, ..
     return tuple(structs.replace(anchor, assigned=given[anchor.id]) for anchor in anchors)
 
 
-def _judged(question: Question, grounds: Mapping[str, Ground], seen: set[tuple[str, str]]) -> AnchorQuery | Reason:
+def _judged(
+    question: Question, grounds: Mapping[str, Ground], seen: set[tuple[str, str]], design: Design
+) -> AnchorQuery | Reason:
     """Return the question as an anchor that runs, or why it is none."""
     ground = grounds.get(question.database)
     if ground is None:
@@ -113,7 +116,7 @@ def _judged(question: Question, grounds: Mapping[str, Ground], seen: set[tuple[s
     if (question.database, text) in seen:
         return "repeated"
     seen.add((question.database, text))
-    return _executed(question, ground)
+    return _executed(question, ground, design)
 
 
 def _unique(name: str, taken: Counter[str]) -> str:
@@ -123,7 +126,7 @@ def _unique(name: str, taken: Counter[str]) -> str:
     return safe if taken[safe] == 1 else f"{safe}:{taken[safe]}"
 
 
-def _executed(question: Question, ground: Ground) -> AnchorQuery | Reason:
+def _executed(question: Question, ground: Ground, design: Design) -> AnchorQuery | Reason:
     result = ground.run(question.sql)
     if result.error is not None:
         return "sql_execute"
@@ -131,7 +134,7 @@ def _executed(question: Question, ground: Ground) -> AnchorQuery | Reason:
         return "empty_result"
     ground.values = {}
     try:
-        drifts = ground.drifts(question.sql)
+        drifts = tuple(ground.sequences(question.sql, design.drifts))
     except UnparsableSql:
         return "sql_parse"
     score = structural_score(structure_of(question.sql))
@@ -151,10 +154,17 @@ def _executed(question: Question, ground: Ground) -> AnchorQuery | Reason:
     )
 
 
-def _unfit(anchor: AnchorQuery, schema: Schema) -> Reason | None:
-    if choices(anchor.sql, schema) < LEAST_CHOICES:
+def _fit(anchor: AnchorQuery, schema: Schema, design: Design) -> AnchorQuery | Reason:
+    """Return the anchor with the drifts that leave a chain enough to be about: one decision for each layer."""
+    if not design.opens:
+        fit = anchor.drifts if choices(anchor.sql, schema) >= design.depth else None
+    else:
+        opened = [(drift, (drift, *drift.later)[design.opens - 1].sql) for drift in anchor.drifts]
+        fit = tuple(drift for drift, sql in opened if choices(sql, schema) >= design.depth)
+        fit = fit or (None if opened else ())
+    if fit is None:
         return "too_simple"
-    return None if anchor.drifts else "no_drift"
+    return structs.replace(anchor, drifts=fit) if fit else "no_drift"
 
 
 def _is_plain(unit: Commitment) -> bool:

@@ -9,6 +9,7 @@ from typing import Final, Literal, TypeAlias
 from ..editing import written
 from ..parsing import parse
 from ..samples import Triplet
+from .anchors import PAPERS, Design
 
 Source: TypeAlias = Literal["model", "template", "rules", "tree", "file", "none"]
 
@@ -29,6 +30,7 @@ class Sources:
     rewriter: bool = False
     tester: bool = False
     attempts: int = 3
+    design: Design = PAPERS
     files: Mapping[str, Mapping[tuple[str, str], Triplet]] = field(
         default_factory=dict[str, Mapping[tuple[str, str], Triplet]]
     )

@@ -43,6 +43,7 @@ class Headings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The headings of the prompts' sections."""
 
     schema: str
+    earlier: str
     question: str
     evidence: str
     query: str

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from pathlib import Path
 from typing import TypeAlias
 
+from msgspec import structs
 from sqlglot import exp
 
 from ...gold import GoldRunner, Result
@@ -37,6 +38,29 @@ class Ground:
     def run(self, sql: str) -> Result:
         """Run `sql`, or recall what it came to."""
         return self._runner.result(self._database, sql)
+
+    def sequences(self, sql: str, count: int) -> Iterator[TreeDrift]:
+        """Yield the first drift of each label with `count` - 1 that follow it, as far as there are so many.
+
+        Each next drift is of a label that was had least before, and comes back to no earlier query.
+        """
+        for first in self.drifts(sql):
+            later = self._following((first,), {sql}, count - 1)
+            if later is not None:
+                yield structs.replace(first, later=later)
+
+    def _following(self, had: tuple[TreeDrift, ...], seen: Set[str], left: int) -> tuple[TreeDrift, ...] | None:
+        """Return `left` drifts that follow those that were had, or None when it comes to a dead end."""
+        if not left:
+            return ()
+        seen = {*seen, had[-1].sql}
+        subtypes = [drift.label.subtype for drift in had]
+        options = [drift for drift in self.drifts(had[-1].sql) if drift.sql not in seen]
+        for option in sorted(options, key=lambda option: subtypes.count(option.label.subtype)):
+            rest = self._following((*had, option), seen, left - 1)
+            if rest is not None:
+                return (option, *rest)
+        return None
 
     def drifts(self, sql: str) -> tuple[TreeDrift, ...]:
         """Return the first drift of each label that an edit of `sql` makes. Raises UnparsableSql."""

@@ -87,13 +87,15 @@ CHAIN: dict[str, Any] = {
         "term": "over there", "question": "Which east is meant?", "answer": "The region called east.",
         "alternative": "East of the river.", "decisions": [4],
     },
-    "verdict": "eliminated",
-    "counterfactual": "",
 }  # fmt: skip
 
 
-def chain_answer(**changes: object) -> str:
-    return json.dumps(CHAIN | changes)
+def chain_answer(verdict: str = "eliminated", counterfactual: str = "", **changes: Any) -> str:
+    """A chain of two as a generator writes it; `l1`, `l2` and the ambiguous question may be others."""
+    said = CHAIN | changes
+    first, second = ({"verdict": None, "counterfactual": "", **layer} for layer in (said["l1"], said["l2"]))
+    layers = [first, second | {"verdict": verdict, "counterfactual": counterfactual}]
+    return json.dumps({"ambiguous_question": said["ambiguous_question"], "layers": layers})
 
 
 def drift_answers() -> dict[str, str]:

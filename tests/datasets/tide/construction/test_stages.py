@@ -85,7 +85,7 @@ async def test_a_triplet_says_which_call_made_each_part_and_what_it_passed(ancho
         "drift": "maker, call maker/shop-dev-1/0 step 11, attempt 1",
         "checks": "all eight of Table 7",
         "chain_judges": "; ".join(
-            f"{judge} (step {step}) passes plausibility, re_ask, counterfactuality, eliminated"
+            f"{judge} (step {step}) passes plausibility, re_ask, counterfactuality, L2 eliminated"
             for judge, step in zip(JUDGES, (2, 3), strict=True)
         ),
         "drift_judges": "; ".join(
@@ -163,7 +163,7 @@ async def test_rules_drop_the_clauses_that_speak_of_a_layer_and_a_leak_is_asked_
 async def test_a_tree_says_what_it_retracts_in_plain_words(anchor: AnchorQuery, build: Build) -> None:
     record, context = await build(anchor, Sources(chain="none", drift="tree"), {})
     assert context.prompts == []
-    assert record.pieces.utterance == "Let me change what I get. Leave this out: at most 1 rows."
+    assert record.pieces.drifts[0].utterance == "Let me change what I get. Leave this out: at most 1 rows."
     assert [sample.kind for sample in samples_of(triplet_of(record))] == ["drift"]
 
 
@@ -190,7 +190,7 @@ async def test_a_refused_or_cut_answer_is_no_candidate(anchor: AnchorQuery, buil
     assert record.stages["chain"].last.detail == "it is a refusal"
     halves = chain_answer(counterfactual="x\ud800", verdict="transformed")
     record, _ = await build(anchor, Sources(attempts=1), {"maker": one_by_one(halves)})
-    assert record.stages["chain"].last.detail == "counterfactual holds half a character"
+    assert record.stages["chain"].last.detail == "layers[1].counterfactual holds half a character"
 
 
 async def test_of_an_anchor_that_two_records_completed_the_first_counts(anchor: AnchorQuery, build: Build) -> None:
