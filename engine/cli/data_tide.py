@@ -53,7 +53,7 @@ def _design(args: argparse.Namespace) -> Design | None:
     design = Design(args.count or COUNT, args.depth or 2, args.drifts or 1, args.opens or (0,))
     if design.depth > deepest():
         raise ConfigurationError(
-            f"templates go {deepest()} layers deep; for deeper chains ask a model: `turntide run tide-build --depth N`"
+            f"templates go {deepest()} layers deep; deeper chains come from models: `turntide tide-build anchors --depth N`"
         )
     if max(design.opens) > design.drifts:
         raise ConfigurationError(

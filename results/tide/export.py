@@ -72,7 +72,7 @@ QUERIES: Final = Table(
         Column("kind", "string", "the sample set: `chain`, `drift` or `joint`", lambda row: row.record.kind),
         Column("database", "string", "the database that it ran on", lambda row: row.record.database),
         Column("turn", "int64", "the agent's turn that gave it, from 1", lambda row: row.query.turn),
-        Column("stage", "int64", "what it answers: 0 before the drift, 1 after it", lambda row: row.query.stage),
+        Column("stage", "int64", "what it answers: 0 the question, 1 the first drift, and so on", lambda row: row.query.stage),
         Column("sql", "string", "the statement", lambda row: row.query.sql),
         Column("status", "string", "`ok`, or how it failed", lambda row: row.query.status),
         Column("message", "string", "why it failed", lambda row: row.query.message or None),
@@ -165,6 +165,7 @@ DIALOGUES: Final = Table(
         _of("verdict", "string", "what the counterfactual test said of its second layer"),
         _of("subtype", "string", "the drift's subtype: `value`, `constraint` or `projection`"),
         _of("fine_subtype", "string", "of a projection drift, the clause that it retracts"),
+        _of("plan", "string", "the order of chain and drifts: `chain 2, drift` is the paper's"),
         _of("golds", "int64", "queries that the sample asks for"),
         Column("ended", "bool", "false while turns are still to come", lambda row: row.dialogue.transcript.ended),
         Column(
