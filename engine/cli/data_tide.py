@@ -16,7 +16,7 @@ from .working import Working
 if TYPE_CHECKING:
     from ...datasets.tide.check import CheckReport
     from ...datasets.tide.statistics import Statistics
-    from ...datasets.tide.triplets.plan import Design
+    from ...datasets.tide.triplets.plan import Wanted
 
 
 COUNT = 60
@@ -44,22 +44,20 @@ def _stages(text: str) -> tuple[int, ...]:
     return tuple(dict.fromkeys(map(at_least(0), text.split(","))))
 
 
-def _design(args: argparse.Namespace) -> Design | None:
+def _cells(args: argparse.Namespace) -> Mapping[Wanted, int] | None:
+    """Return what the options ask for, None for the plan of the 514."""
+    from ...datasets.tide.design import design_of
     from ...datasets.tide.triplets.library import deepest
-    from ...datasets.tide.triplets.plan import Design
+    from ...datasets.tide.triplets.plan import spread
 
     if not asks_for_a_design(args):
         return None
-    design = Design(args.count or COUNT, args.depth or 2, args.drifts or 1, args.opens or (0,))
-    if design.depth > deepest():
+    designs = [design_of(args.depth or 2, args.drifts or 1, opens) for opens in args.opens or (0,)]
+    if designs[0].depth > deepest():
         raise ConfigurationError(
-            f"templates go {deepest()} layers deep; deeper chains come from models: `turntide tide-build anchors --depth N`"
+            f"templates go {deepest()} layers deep; models go deeper: `turntide tide-build anchors --depth N`"
         )
-    if max(design.opens) > design.drifts:
-        raise ConfigurationError(
-            f"--chain-at {max(design.opens)} names a drift that --drifts {design.drifts} does not reach"
-        )
-    return design
+    return spread(designs, args.count or COUNT)
 
 
 def build_triplets(args: argparse.Namespace) -> int:
@@ -73,12 +71,12 @@ def build_triplets(args: argparse.Namespace) -> int:
         raise ConfigurationError("triplets over given databases, of another seed or design need a place: --out FILE")
     if not args.out.parent.is_dir():
         raise ConfigurationError(f"cannot write {args.out}: there is no folder {args.out.parent}")
-    databases, design = located(args, DATABASES), _design(args)
+    databases, cells = located(args, DATABASES), _cells(args)
     try:
         with Working("building and checking triplets"):
-            file = generate({name: database.path for name, database in databases.items()}, args.seed, design)
+            file = generate({name: database.path for name, database in databases.items()}, args.seed, cells)
     except (PlanError, sqlite3.Error) as error:
-        asked_for = "what is asked for" if design else "the templates"
+        asked_for = "what is asked for" if cells else "the templates"
         raise ConfigurationError(f"these databases do not carry {asked_for}: {error}") from error
     try:
         write_triplets(args.out, file)

@@ -72,7 +72,12 @@ QUERIES: Final = Table(
         Column("kind", "string", "the sample set: `chain`, `drift` or `joint`", lambda row: row.record.kind),
         Column("database", "string", "the database that it ran on", lambda row: row.record.database),
         Column("turn", "int64", "the agent's turn that gave it, from 1", lambda row: row.query.turn),
-        Column("stage", "int64", "what it answers: 0 the question, 1 the first drift, and so on", lambda row: row.query.stage),
+        Column(
+            "stage",
+            "int64",
+            "what it answers: 0 the question, 1 the first drift",
+            lambda row: row.query.stage,
+        ),
         Column("sql", "string", "the statement", lambda row: row.query.sql),
         Column("status", "string", "`ok`, or how it failed", lambda row: row.query.status),
         Column("message", "string", "why it failed", lambda row: row.query.message or None),

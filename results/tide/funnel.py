@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final, TypeAlias
 
-from ...datasets.tide.construction.anchors import PAPERS, REASONS, Design
+from ...datasets.tide.construction.anchors import REASONS
 from ...datasets.tide.construction.assembly import triplet_of
 from ...datasets.tide.construction.experiment import BuildPlan
 from ...datasets.tide.construction.record import (
@@ -19,6 +19,7 @@ from ...datasets.tide.construction.record import (
     Vote,
     stages_of,
 )
+from ...datasets.tide.design import PAPERS, Design
 from ...datasets.tide.samples import SUBTYPES, TIERS, VERDICTS
 from ..statistics import cohen_kappa, proportion, raw_agreement
 from ..table import Cell, Rate, Table

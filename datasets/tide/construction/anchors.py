@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Final, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 import msgspec
 
 from ....adapters.base import ConfigurationError
+from ..design import PAPERS, Design
 from ..drift import FineSubtype
 from ..editing import Value
 from ..samples import DriftLabel
@@ -22,20 +23,6 @@ REASONS: tuple[Reason, ...] = (
     "no_database", "repeated", "sql_parse", "sql_execute", "empty_result", "too_simple", "no_drift",
 )  # fmt: skip
 """Why a candidate is no anchor, in the order in which it is looked at."""
-
-
-class Design(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What each triplet is to hold: a chain of `depth` layers and so many `drifts`, the paper's by default.
-
-    `opens` is the stage whose words leave the chain open: 0 is the question, 1 the first drift.
-    """
-
-    depth: int = 2
-    drifts: int = 1
-    opens: int = 0
-
-
-PAPERS: Final = Design()
 
 
 class TreeDrift(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -12,7 +12,8 @@ import msgspec
 
 from ....adapters.base import ConfigurationError
 from ...arguments import add_places
-from .anchors import AnchorFile, Design, Selection, dump_anchors
+from ..design import design_of
+from .anchors import AnchorFile, Selection, dump_anchors
 
 if TYPE_CHECKING:
     from ....engine.benchmark import Subparsers
@@ -55,7 +56,7 @@ def build_anchors(args: argparse.Namespace) -> int:
 
     if args.count is not None and args.count < 1:
         raise ConfigurationError("--count must be at least 1")
-    design = _design(args.depth, args.drifts, args.opens)
+    design = design_of(args.depth, args.drifts, args.opens)
     files = dict(map(_split_and_file, args.questions))
     questions = [question for path, split in files.items() for question in load_questions(path, split)]
     databases = _databases(questions, args.data, args.databases or {})
@@ -78,15 +79,6 @@ def build_anchors(args: argparse.Namespace) -> int:
     shown = {"out": str(args.out), **msgspec.to_builtins(selection)}
     print(json.dumps(shown) if args.json else "\n".join([*_lines(selection), str(args.out)]))
     return 0
-
-
-def _design(depth: int, drifts: int, opens: int) -> Design:
-    for option, given, least in (("--depth", depth, 2), ("--drifts", drifts, 1), ("--chain-at", opens, 0)):
-        if given < least:
-            raise ConfigurationError(f"{option} must be at least {least}")
-    if opens > drifts:
-        raise ConfigurationError(f"--chain-at {opens} names a drift that --drifts {drifts} does not reach")
-    return Design(depth=depth, drifts=drifts, opens=opens)
 
 
 def _split_and_file(text: str) -> tuple[Path, str]:

@@ -13,9 +13,10 @@ from ....adapters.base import Json
 from ....engine.spec import ModelSpec
 from ....engine.unit import Context, Lane, Reference, Unit
 from ...databases import SourceDatabase, sha256
+from ..design import PAPERS, Design
 from ..desk import Desk
 from . import words
-from .anchors import PAPERS, AnchorFile, AnchorQuery, Design
+from .anchors import AnchorFile, AnchorQuery
 from .chains import make_chain
 from .drifts import Place, make_drift
 from .evidence import rebuilt, rewrite

@@ -11,9 +11,9 @@ from typing import Any, Literal, TypeAlias, cast
 import msgspec
 
 from ....adapters.base import Json
+from ..design import PAPERS, Design
 from ..samples import DriftLabel, Layer
 from ..structure import CounterfactualVerdict, Tier
-from .anchors import PAPERS, Design
 
 StageName: TypeAlias = str
 """`chain`, `evidence`, or a drift (`drift`, `drift 2`, and so on)."""

@@ -14,13 +14,14 @@ from sqlglot import TokenType
 from ...draw import Draw, evenly
 from ...gold import GoldRunner
 from ..commitments import commitments
+from ..design import PAPERS, Design
 from ..editing import written
 from ..parsing import UnparsableSql, parse, tokenize
 from ..samples import SUBTYPES, TIERS, DriftLabel
 from ..schema import Schema
 from ..structure import Tier, structural_score, structure_of, tier_of
 from ..units import Commitment
-from .anchors import PAPERS, REASONS, AnchorQuery, Design, Reason, Selection, Stratum
+from .anchors import REASONS, AnchorQuery, Reason, Selection, Stratum
 from .questions import Question
 from .yields import Ground
 

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final, Literal, TypeAlias
 
+from ..design import PAPERS, Design
 from ..editing import written
 from ..parsing import parse
 from ..samples import Triplet
-from .anchors import PAPERS, Design
 
 Source: TypeAlias = Literal["model", "template", "rules", "tree", "file", "none"]
 

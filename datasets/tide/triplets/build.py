@@ -1,4 +1,4 @@
-"""The 514 triplets of the plan over four databases, or those of a design."""
+"""The 514 triplets of the plan over four databases, or those of other designs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .candidates import attempt
 from .ground import Ground
 from .library import DATABASES, templates, verdict_of
 from .model import Template
-from .plan import PLAN, Design, Wanted, wanted_of
+from .plan import PLAN, Wanted, wanted_of
 from .shapes import shapes
 
 ATTEMPTS = 20
@@ -27,12 +27,13 @@ class PlanError(Exception):
     """The databases do not yield what the plan asks for."""
 
 
-def generate(databases: Mapping[str, Path], seed: int = 0, design: Design | None = None) -> TripletFile:
-    """Build the triplets of the plan, or of `design`, over `databases`, by name: all of `DATABASES` must be there.
+def generate(databases: Mapping[str, Path], seed: int = 0, cells: Mapping[Wanted, int] | None = None) -> TripletFile:
+    """Build the triplets of the plan, or of `cells`, over `databases`, by name: all of `DATABASES` must be there.
 
     Raises PlanError that names the kind which cannot be filled, and sqlite3.Error for a database of another schema.
     """
-    cells = design.cells() if design else {wanted_of(cell): count for cell, count in PLAN.items()}
+    plans = dict.fromkeys(str(wanted.design) for wanted in cells or ())
+    cells = cells or {wanted_of(cell): count for cell, count in PLAN.items()}
     with GoldRunner({name: databases[name] for name in DATABASES}) as runner:
         grounds = {name: Ground(name, databases[name], runner) for name in DATABASES}
         made: list[Triplet] = []
@@ -40,7 +41,7 @@ def generate(databases: Mapping[str, Path], seed: int = 0, design: Design | None
         for wanted, count in cells.items():
             _fill(wanted, count, grounds, made, uses, Draw("tide", seed, *str(wanted).split(", ")))
     mixed = Draw("tide", seed, "order").shuffled(made)
-    name = "turntide synthetic" + (f": {design}" if design else "")
+    name = ": ".join(filter(None, ("turntide synthetic", "; ".join(plans))))
     return TripletFile(format=FORMAT, name=name, synthetic=True, triplets=tuple(_numbered(mixed)))
 
 

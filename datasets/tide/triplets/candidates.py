@@ -41,10 +41,15 @@ class Drawn:
 
     @classmethod
     def of(cls, standing: Standing | None, change: Change | None = None) -> Drawn | None:
-        """Return the stage that a standing is; None without one."""
+        """Return the stage that a standing is; None without one, or while a layer is open."""
         if standing is None or standing.tree is None:
             return None
         return cls(standing.request, standing.tree, written(standing.tree), change)
+
+    @property
+    def standing(self) -> Standing:
+        """What a change of mind starts from."""
+        return Standing(self.request, self.tree)
 
 
 def attempt(
@@ -58,8 +63,8 @@ def attempt(
     stages = request and _stages(ground, request, wanted, draw)
     if not stages or (ground.database, stages[0].sql) in anchors or not _has_an_effect(ground, stages):
         return None
-    readings = other_readings(stages[wanted.opens].request)
-    if not _depends_on_every_layer(ground, stages[wanted.opens], readings):
+    readings = other_readings(stages[wanted.design.opens].request)
+    if not _depends_on_every_layer(ground, stages[wanted.design.opens], readings):
         return None
     return _triplet(ground, stages, readings, wanted, [draw.below(WORDINGS) for _ in stages[1:]])
 
@@ -82,18 +87,19 @@ def _stages(ground: Ground, request: Request, wanted: Wanted, draw: Draw) -> lis
 
     Where a drift opens the chain, the first question is how many rows there are.
     """
-    first = replace(_count_of(request), values=request.values) if wanted.opens else request
-    stages = [Drawn.of(Standing.of(first))]
+    first = replace(_count_of(request), values=request.values) if wanted.design.opens else request
+    stage = Drawn.of(Standing.of(first))
+    stages: list[Drawn] = []
     for number, subtype in enumerate(wanted.subtypes, 1):
-        last = stages[-1]
-        if last is None:
+        if stage is None:
             return None
-        if number == wanted.opens:
-            change = Turn(replace(request, values=last.request.values)) if last.request.values else None
+        stages.append(stage)
+        if number == wanted.design.opens:
+            change = Turn(replace(request, values=stage.request.values)) if stage.request.values else None
         else:
-            change = _change(ground, last.request, subtype, draw)
-        stages.append(Drawn.of(Standing(last.request, last.tree).changed(change), change) if change else None)
-    return [stage for stage in stages if stage] if all(stages) else None
+            change = _change(ground, stage.request, subtype, draw)
+        stage = change and Drawn.of(stage.standing.changed(change), change)
+    return [*stages, stage] if stage else None
 
 
 def _count_of(request: Request) -> Request:
@@ -143,7 +149,7 @@ def _triplet(
     ground: Ground, drawn: Sequence[Drawn], readings: dict[Path, str], wanted: Wanted, wordings: Sequence[int]
 ) -> Triplet | None:
     """Return the triplet when its words say all of it and its drifts pass the eight checks."""
-    opened = drawn[wanted.opens]
+    opened = drawn[wanted.design.opens]
     chain = tuple(settled_layers(opened.request, opened.sql, readings, ground.schema))
     stages: list[Stage] = []
     for number, stage in enumerate(drawn):
@@ -151,7 +157,7 @@ def _triplet(
         label = _label(ground, drawn[number - 1].sql, stage.sql, wanted.subtypes[number - 1], said) if number else None
         if number and label is None:
             return None
-        opens = number == wanted.opens
+        opens = number == wanted.design.opens
         stages.append(
             Stage(
                 utterance=said,

@@ -26,13 +26,13 @@ MOST_CONDITIONS = 3
 @cache
 def shapes(template: Template, wanted: Wanted) -> dict[int, tuple[Shape, ...]]:
     """Return the shapes that are wanted of a template by their number of conditions, none of one of another depth."""
-    if template.depth != wanted.depth or (wanted.opens and template.narrows):
+    if template.depth != wanted.design.depth or (wanted.design.opens and template.narrows):
         return {}
     found = {
         count: tuple(
             (path, held)
             for path in template.readings()
-            if len(path) == wanted.depth
+            if len(path) == wanted.design.depth
             for held in combinations(template.conditions, count)
             if _go_together(held) and _is_of(wanted, measured(template, path, held))
         )

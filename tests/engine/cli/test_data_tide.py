@@ -133,8 +133,8 @@ def test_build_writes_triplets_over_given_databases(
 ) -> None:
     made = load_triplets(folder / "samples.json")
 
-    def generate(databases: Mapping[str, Path], seed: int) -> TripletFile:
-        assert (set(databases), seed) == ({"financial", "superhero", "northwind", "sec_edgar"}, 5)
+    def generate(databases: Mapping[str, Path], seed: int, cells: None) -> TripletFile:
+        assert (set(databases), seed, cells) == ({"financial", "superhero", "northwind", "sec_edgar"}, 5, None)
         return made
 
     monkeypatch.setattr(build, "generate", generate)

@@ -15,10 +15,11 @@ import pytest
 from turntide.adapters.base import ConfigurationError
 from turntide.datasets.gold import GoldRunner
 from turntide.datasets.tide.checks import Anchor, Candidate, first_failure
-from turntide.datasets.tide.construction.anchors import AnchorQuery, Design, Selection, TreeDrift
+from turntide.datasets.tide.construction.anchors import AnchorQuery, Selection, TreeDrift
 from turntide.datasets.tide.construction.questions import Question, load_questions
 from turntide.datasets.tide.construction.selection import assigned, choices, select, stratified
 from turntide.datasets.tide.construction.yields import Ground
+from turntide.datasets.tide.design import Design
 from turntide.datasets.tide.samples import TIERS
 from turntide.datasets.tide.schema import schema_of
 from turntide.engine.cli import main

@@ -9,13 +9,14 @@ from msgspec import structs
 from turntide.adapters.base import Answer
 from turntide.datasets import synthetic
 from turntide.datasets.tide.checks import SIGNALS
-from turntide.datasets.tide.construction.anchors import AnchorQuery, Design, TreeDrift
+from turntide.datasets.tide.construction.anchors import AnchorQuery, TreeDrift
 from turntide.datasets.tide.construction.assembly import assembled, triplet_of
 from turntide.datasets.tide.construction.questions import load_questions
 from turntide.datasets.tide.construction.reader import Tester, sections
 from turntide.datasets.tide.construction.record import read_record
 from turntide.datasets.tide.construction.selection import select
 from turntide.datasets.tide.construction.settings import Sources, by_query
+from turntide.datasets.tide.design import Design
 from turntide.datasets.tide.embedded import embedded_triplets
 from turntide.datasets.tide.files import dump_triplets, load_triplets
 from turntide.datasets.tide.samples import DriftLabel, samples_of

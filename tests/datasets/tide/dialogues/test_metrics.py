@@ -67,19 +67,18 @@ def test_with_several_drifts_every_one_counts() -> None:
     assert (all_right(cut), recognises(cut), resolves(cut)) == (False, False, False)
 
 
-DEEPER = {
-    "shape": (3, 0, 0), "golds": 3, "asked": (asked("L1"), asked("Other"), asked("L2")),
-}  # fmt: skip
+def deeper(shape: tuple[int, ...] = (3, 0, 0), rhos: tuple[str, ...] = ("L1", "Other", "L2")) -> DialogueRecord:
+    return record(golds=len(shape), shape=shape, asked=tuple(map(asked, rhos)))
 
 
 def test_a_deeper_chain_is_identified_layer_by_layer_and_jointly_only_as_a_whole() -> None:
-    found = record(**DEEPER)
+    found = deeper()
     assert [identifies(found, f"L{layer}") for layer in (1, 2, 3)] == [True, True, False]
     assert [identifies_up_to(found, layer) for layer in (1, 2, 3)] == [True, True, False]
     assert [asks(found, times) for times in (1, 2, 3, 4)] == [True, True, True, False]
     assert not identifies_all(found)
-    assert identifies_all(record(**DEEPER | {"shape": (2, 0)}))
-    assert identifies_all(record(**DEEPER | {"asked": (asked("L3"), asked("L1"), asked("L2"))}))
+    assert identifies_all(deeper((2, 0)))
+    assert identifies_all(deeper(rhos=("L3", "L1", "L2")))
     assert not identifies_up_to(record(asked=(asked("L2"),)), 2)
 
 
@@ -111,7 +110,7 @@ def test_with_the_papers_plan_the_metrics_by_layer_and_drift_are_the_papers() ->
 
 def test_only_another_plan_than_the_papers_is_written_down() -> None:
     assert "shape" not in record(query(0, True)).fields()
-    whole = record(**DEEPER)
+    whole = deeper()
     assert read_record(whole.fields()) == whole
     assert (record().plan, whole.plan, record(shape=(0, 2)).plan) == (
         "chain 2, drift", "chain 3, drift, drift", "drift, chain 2",

@@ -9,30 +9,31 @@ from pathlib import Path
 import pytest
 from turntide.datasets.databases import SourceDatabase
 from turntide.datasets.tide.check import check
+from turntide.datasets.tide.design import PAPERS, Design
 from turntide.datasets.tide.files import TripletFile, dump_triplets
-from turntide.datasets.tide.samples import SUBTYPES, samples_of
+from turntide.datasets.tide.samples import PAPERS_SHAPE, SUBTYPES, samples_of
 from turntide.datasets.tide.triplets import read
 from turntide.datasets.tide.triplets.build import PlanError, generate
-from turntide.datasets.tide.triplets.plan import Design, Wanted
+from turntide.datasets.tide.triplets.plan import Wanted, spread
 from turntide.engine.cli import main
 
-DESIGN = Design(count=12, depth=3, drifts=2, opens=(0, 1, 2))
+CELLS = spread([Design(depth=3, drifts=2, opens=opens) for opens in (0, 1, 2)], 12)
 
 
 @pytest.fixture(scope="module")
 def made(databases: Mapping[str, Path]) -> TripletFile:
-    return generate(databases, design=DESIGN)
+    return generate(databases, cells=CELLS)
 
 
 def test_a_design_is_spread_evenly_over_places_of_the_chain_and_subtypes() -> None:
-    cells = Design(count=9, drifts=1, opens=(0, 1)).cells()
-    assert {(wanted.opens, wanted.subtypes): count for wanted, count in cells.items()} == {
+    cells = spread([Design(), Design(opens=1)], 9)
+    assert {(wanted.design.opens, wanted.subtypes): count for wanted, count in cells.items()} == {
         (0, ("value",)): 2, (0, ("constraint",)): 2, (0, ("projection",)): 1, (1, ("projection",)): 4,
     }  # fmt: skip
-    two = Design(count=8, drifts=2).cells()
+    two = spread([Design(drifts=2)], 8)
     assert set(two.values()) == {1}
     assert len(two) == len(SUBTYPES) ** 2 - 1, "every pair but two projections"
-    opened = Design(count=99, drifts=3, opens=(2,)).cells()
+    opened = spread([Design(drifts=3, opens=2)], 99)
     assert {wanted.subtypes[:2] for wanted in opened} == {("value", "projection"), ("constraint", "projection")}
 
 
@@ -72,13 +73,18 @@ def test_each_layer_was_tested_against_the_one_before_it(made: TripletFile) -> N
 
 
 def test_a_design_is_drawn_the_same_way_twice(databases: Mapping[str, Path], made: TripletFile) -> None:
-    assert dump_triplets(generate(databases, design=DESIGN)) == dump_triplets(made)
+    assert dump_triplets(generate(databases, cells=CELLS)) == dump_triplets(made)
 
 
-def test_what_no_template_carries_is_said(databases: Mapping[str, Path], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Design, "cells", lambda _: {Wanted(("value",), depth=9): 1})
-    with pytest.raises(PlanError, match="1 of the 1 triplets of depth 9, value, chain at 0 cannot be drawn"):
-        generate(databases, design=Design(1))
+def test_what_no_template_carries_is_said(databases: Mapping[str, Path]) -> None:
+    cells = {Wanted(("value",), design=Design(depth=9)): 1}
+    with pytest.raises(PlanError, match=r"1 of the 1 triplets of chain 9, drift \(value\) cannot be drawn"):
+        generate(databases, cells=cells)
+
+
+def test_a_design_is_named_by_its_plan() -> None:
+    assert (str(PAPERS), PAPERS.shape) == ("chain 2, drift", PAPERS_SHAPE)
+    assert str(Design(depth=3, drifts=2, opens=1)) == "drift, chain 3, drift"
 
 
 @pytest.mark.parametrize(
