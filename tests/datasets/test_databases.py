@@ -8,7 +8,17 @@ from pathlib import Path
 
 import pytest
 from turntide.adapters.base import ConfigurationError
-from turntide.datasets.databases import is_synthetic, locate, open_readonly, schema_text, sha256
+from turntide.datasets import synthetic
+from turntide.datasets.databases import (
+    SYNTHETIC,
+    SourceDatabase,
+    is_synthetic,
+    locate,
+    open_readonly,
+    placed,
+    schema_text,
+    sha256,
+)
 
 
 @pytest.fixture
@@ -104,3 +114,13 @@ def test_nothing_can_be_written_through_a_read_only_connection(folder: Path) -> 
     with closing(open_readonly(folder / "northwind.sqlite")) as connection, pytest.raises(sqlite3.OperationalError):
         connection.execute("INSERT INTO zebra VALUES (1)")
     assert not is_synthetic(folder / "northwind.sqlite")
+
+
+def test_the_look_alikes_are_taken_by_their_name_and_never_beside_a_file() -> None:
+    assert placed(["superhero"], SYNTHETIC, {}) == {
+        "superhero": SourceDatabase("superhero", synthetic.ensure("superhero"), synthetic=True)
+    }
+    with pytest.raises(ConfigurationError, match="--data synthetic stands for all look-alikes"):
+        placed(["superhero"], SYNTHETIC, {"superhero": "superhero.sqlite"})
+    with pytest.raises(ConfigurationError, match="has no look-alike"):
+        placed(["concert_singer"], SYNTHETIC, {})

@@ -197,7 +197,7 @@ def test_a_design_asks_more_of_its_anchors_and_gives_each_a_sequence_of_drifts(
     bird: tuple[Mapping[str, Path], list[Question]],
 ) -> None:
     places, asked = bird
-    few, design = asked[::12], Design(depth=3, drifts=2, opens=1)
+    few, design = asked[::20], Design(depth=3, drifts=2, opens=1)
     schemas = {name: schema_of(path) for name, path in places.items()}
     anchors, selection = select(few, places, design=design)
     plain = {anchor.id for anchor in select(few, places)[0]}
