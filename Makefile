@@ -8,11 +8,10 @@ NEWEST ?= $(shell for p in python3 python3.14 python3.13 python3.12 $(wildcard $
 	$$p -c '$(VERSION)' 2>/dev/null; done | sort | tail -n 1 | cut -d' ' -f2)
 VENV := .venv
 BIN := $(VENV)/bin
-# Make would take a comma in a call for the end of an argument.
-COMMA := ,
+TOOLS := .venv-tools/bin
 PACKAGES := engine adapters datasets results
 
-.PHONY: demo test check format real readers test-newest bench clean
+.PHONY: demo test check format real readers tools pins sbom audit test-newest bench clean
 
 ## The whole 35,000-turn sweep on synthetic data with simulated models
 demo: $(VENV)/.ready
@@ -33,17 +32,38 @@ format: $(VENV)/.ready-dev
 	@$(BIN)/ruff check --fix . ; $(BIN)/ruff format .
 
 ## The real parts that tests use where they are present: ChromaDB and more (Redis and Chromium come from the system)
-real: $(VENV)/.ready-dev readers
-	@$(call install,$(VENV),.[chroma$(COMMA)local])
+real: $(VENV)/.ready-dev readers tools
+	@$(call install,$(VENV),real)
 	@$(BIN)/turntide models install smollm2
 
 ## Other people's readers of what we export, apart: what they need contradicts what ChromaDB needs
 readers: .venv-readers/.ready
 
-.venv-readers/.ready:
-	@$(PYTHON) -m venv .venv-readers
-	@.venv-readers/bin/pip install --quiet --disable-pip-version-check --no-compile 'datasets>=3' 'inspect-ai>=0.3.150'
+## What `make pins`, `make sbom` and `make audit` need, apart from what turntide needs
+tools: .venv-tools/.ready
+
+.venv-readers/.ready .venv-tools/.ready: .venv-%/.ready: requirements/%.txt
+	@$(PYTHON) -m venv .venv-$*
+	@$(call install,.venv-$*,$*) --no-compile
 	@touch $@
+
+## Pin what pyproject.toml asks for, with hashes; with UPGRADE=1 in the newest releases
+pins: tools
+	@$(call pin,real) pyproject.toml --extra dev --extra chroma --extra local
+	@$(call pin,dev) pyproject.toml --extra dev --constraint requirements/real.txt
+	@$(call pin,run) pyproject.toml --extra embeddings --extra figures --group build --constraint requirements/real.txt
+	@$(call pin,readers) --group readers
+	@$(call pin,tools) --group tools
+
+## The bill of materials of what turntide runs on (CycloneDX)
+sbom: tools
+	@mkdir -p build
+	@$(TOOLS)/python requirements/sbom.py > build/sbom.json
+	@echo "build/sbom.json"
+
+## Whether a vulnerability is known in anything that is pinned
+audit: tools
+	@$(TOOLS)/python requirements/audit.py
 
 ## The core on the newest CPython that runs here
 test-newest: $(VENV)-newest/.ready-dev
@@ -55,31 +75,40 @@ bench: $(VENV)/.ready
 	@$(BIN)/python -m bench $(if $(ONLY),--only $(ONLY)) $(if $(JSON),--json $(JSON))
 
 clean:
-	rm -rf $(VENV) $(VENV)-newest .venv-readers build *.egg-info
+	rm -rf $(VENV) $(VENV)-newest .venv-readers .venv-tools build *.egg-info
 
-$(VENV)/.ready: pyproject.toml
+$(VENV)/.ready: pyproject.toml requirements/run.txt
 	@test -n "$(PYTHON)" || { echo "turntide needs Python 3.11 or newer: make PYTHON=/path/to/python3.12"; exit 1; }
 	@echo "Setting up $(VENV) with $(PYTHON): about a minute, once."
 	@$(PYTHON) -m venv $(VENV)
-	@$(call install,$(VENV),.[embeddings$(COMMA)figures])
+	@$(call install,$(VENV),run)
+	@$(call link,$(VENV))
 	@echo "Installing the embedding model (83 MB, once)."
 	@$(BIN)/turntide models install
 	@touch $@
 
-$(VENV)/.ready-dev: $(VENV)/.ready
+$(VENV)/.ready-dev: $(VENV)/.ready requirements/dev.txt
 	@echo "Installing the development tools."
-	@$(call install,$(VENV),.[dev])
+	@$(call install,$(VENV),dev)
 	@touch $@
 
-$(VENV)-newest/.ready-dev: pyproject.toml
+$(VENV)-newest/.ready-dev: pyproject.toml requirements/dev.txt
 	@echo "Setting up $(VENV)-newest with $(NEWEST)."
 	@$(NEWEST) -m venv $(VENV)-newest
-	@$(call install,$(VENV)-newest,.[dev])
+	@$(call install,$(VENV)-newest,dev)
+	@$(call link,$(VENV)-newest)
 	@touch $@
 
-# Editable, and with the four packages linked under one name, so that type checkers find them as well.
-define install
-$(1)/bin/python -m pip install --quiet --disable-pip-version-check -e '$(2)' && \
+# One file for every Python from 3.11 and every platform: with markers, and the hashes of all wheels. It names no host.
+pin = $(TOOLS)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate \
+	--custom-compile-command 'make pins' $(if $(UPGRADE),--upgrade) --output-file requirements/$(1).txt
+
+# What is pinned, and nothing else: a file whose hash is not written down is refused.
+install = $(1)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r requirements/$(2).txt
+
+# Ourselves, editable, and with the four packages linked under one name, so that type checkers find them as well.
+define link
+$(1)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --no-index --no-build-isolation -e . && \
 	$(1)/bin/python -c "import pathlib, sysconfig; \
 	roof = pathlib.Path(sysconfig.get_path('purelib'), 'turntide'); roof.mkdir(exist_ok=True); \
 	[(roof / p).unlink(missing_ok=True) or (roof / p).symlink_to(pathlib.Path(p).resolve()) for p in '$(PACKAGES)'.split()]"
