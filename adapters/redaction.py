@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Final
 from urllib.parse import urlsplit, urlunsplit
 
-from .base import Answer, Reply, Secret, WireReply
+from .base import Answer, Json, Reply, Secret, WireReply
 
 SHORTEST: Final = 8
 """A shorter key is a placeholder for a server that wants none (`none`, `EMPTY`), and may be a word of any answer."""
@@ -22,9 +22,22 @@ def redact(text: str, key: Secret) -> str:
 
 
 def public_url(url: str) -> str:
-    """Return a base URL without the name, password or query that a user may have put into it."""
+    """Return a URL without the name, password or query that a user may have put into it."""
     parts = urlsplit(url)
     return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
+
+
+def without_logins(value: Json) -> Json:
+    """Return options as they may be written down: every URL among them as `public_url` has it."""
+    match value:
+        case str() if "://" in value:
+            return public_url(value)
+        case list():
+            return [without_logins(each) for each in value]
+        case dict():
+            return {name: without_logins(each) for name, each in value.items()}
+        case _:
+            return value
 
 
 def redact_reply(reply: WireReply, key: Secret) -> WireReply:

@@ -1,9 +1,14 @@
-"""Two things that must survive a power cut: a file that replaces another, and a new name in a folder."""
+"""Two things that must survive a power cut: a file that replaces another, and a new name in a folder.
+
+And one that must not happen: that a folder from someone else makes us write to a file elsewhere.
+"""
 
 from __future__ import annotations
 
 import os
 from pathlib import Path
+
+from ..adapters.base import ConfigurationError
 
 
 def sync_folder(folder: Path) -> None:
@@ -15,10 +20,27 @@ def sync_folder(folder: Path) -> None:
         os.close(descriptor)
 
 
+def require_no_links(folder: Path) -> None:
+    """Raise ConfigurationError when a name in a run's folder, or one folder below, leads elsewhere.
+
+    We write to names that are known beforehand. Were one a symbolic link, whoever made the folder would choose where.
+    """
+    for path in (*folder.glob("*"), *folder.glob("*/*")):
+        if path.is_symlink():
+            raise ConfigurationError(
+                f"{path} is a symbolic link: turntide writes into a run's folder, and nowhere else. Put the file "
+                f"itself in its place."
+            )
+
+
 def replace_file(path: Path, data: bytes) -> None:
-    """Write `data` to `path` so that whoever reads it, also after a crash, finds all of the old or all of the new."""
+    """Write `data` to `path` so that whoever reads it, also after a crash, finds all of the old or all of the new.
+
+    Symbolic links are replaced, not followed.
+    """
     draft = path.with_name(path.name + ".tmp")
-    with draft.open("wb") as file:
+    draft.unlink(missing_ok=True)
+    with draft.open("xb") as file:
         file.write(data)
         file.flush()
         os.fsync(file.fileno())

@@ -14,8 +14,11 @@ from types import TracebackType
 import msgspec
 
 from ..adapters.base import ConfigurationError
+from .files import require_no_links
 
 _ROOM = 4096
+_OWN = 0o700
+"""The mode of a new run folder: prompts, answers and rows of the databases are its owner's to show."""
 
 
 class Holder(msgspec.Struct, frozen=True):
@@ -52,7 +55,7 @@ class RunLock:
 
     Entering gives the holder that died without letting go, if there was one: the kernel lets go when a holder dies,
     however it dies. Raises FolderInUse at once when the folder is held, and ConfigurationError when it cannot be
-    written.
+    written, or holds symbolic links.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -60,6 +63,7 @@ class RunLock:
         self._descriptor = -1
 
     def __enter__(self) -> Holder | None:
+        require_no_links(self._folder)
         descriptor = _open(self._folder)
         try:
             _take(descriptor, self._folder)
@@ -102,7 +106,7 @@ def _held(descriptor: int) -> bool:
 
 def _open(folder: Path) -> int:
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(_OWN, parents=True, exist_ok=True)
         return os.open(folder / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
     except OSError as error:
         raise _unusable(folder, error) from error

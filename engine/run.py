@@ -16,6 +16,7 @@ from typing import Final
 import msgspec
 
 from ..adapters.base import ConfigurationError, Json
+from ..adapters.redaction import without_logins
 from .batching import Batching, OpenBatches
 from .binding import JOURNAL
 from .budget import Budget
@@ -69,8 +70,9 @@ def identity(spec: Spec, experiment: Experiment) -> dict[str, Json]:
 
 
 def _settings(spec: Spec) -> dict[str, Json]:
-    """Return what was asked for, and where: relative paths are taken from there."""
-    return {"spec": msgspec.to_builtins(spec), "cwd": str(Path.cwd())}
+    """Return what was asked for, but for logins in the benchmark's URLs, and where: paths are relative to there."""
+    asked = msgspec.to_builtins(spec)
+    return {"spec": {**asked, "options": without_logins(asked["options"])}, "cwd": str(Path.cwd())}
 
 
 def _model(model: ModelSpec) -> Json:

@@ -24,7 +24,7 @@ from typing import Final
 
 from ..adapters.base import ConfigurationError
 from .errors import RunError
-from .files import sync_folder
+from .files import require_no_links, sync_folder
 from .journal import Fields, Key, scan
 from .journal.codec import encode
 from .journal.links import FIRST, links
@@ -37,16 +37,18 @@ REPLACED: Final = ("gold", "sql", "record")
 class Draft:
     """A scoring that is being written. Use it as a context; it counts only after `finish`.
 
-    Raises ConfigurationError when the run's folder cannot be written.
+    Raises ConfigurationError when the run's folder cannot be written, or holds symbolic links.
     """
 
     def __init__(self, run: Path) -> None:
+        require_no_links(run)
         self._folder = run / FOLDER
         self._path = self._folder / f".draft-{os.getpid()}.jsonl"
         self._last = FIRST
         try:
             self._folder.mkdir(exist_ok=True)
-            self._file = self._path.open("wb")
+            self._path.unlink(missing_ok=True)
+            self._file = self._path.open("xb")
         except OSError as error:
             raise ConfigurationError(
                 f"{run} cannot be written ({error.strerror}): a scoring is a file in the run's folder. "

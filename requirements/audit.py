@@ -1,8 +1,8 @@
-"""Says whether a vulnerability is known in anything that is pinned; run by `make audit` in the environment of the tools.
+"""Says whether a vulnerability is known in anything that is pinned. `make audit` runs it among the tools.
 
-pip-audit asks the package index, then OSV when the index left something open. Exit codes: 0 nothing is known, 1 something
-is, 3 not everything could be checked. An index that knows of no vulnerabilities (a mirror, say) makes pip-audit skip all
-packages and end well: what was skipped is no good news here.
+pip-audit asks the package index, then OSV when the index left something open. Exit codes: 0 nothing is known,
+1 something is, 3 not everything could be checked. An index that knows of no vulnerabilities (a mirror, say) makes
+pip-audit skip all packages and end well: what was skipped is no good news here.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def main() -> int:
     for name in FILES:
         known, unchecked = asked(HERE / name)
         if not known:
-            print(f"{name}: NOT CHECKED. Neither the package index nor OSV told anything of it; nor would they of more.")
+            print(f"{name}: NOT CHECKED, nor the rest: neither the package index nor OSV tells anything.")
             codes.add(UNCHECKED)
             break
         findings = [finding for package in known.values() for finding in package]

@@ -1,7 +1,7 @@
 """Prints the bill of materials of what turntide runs on: CycloneDX, the same bytes from the same pins, naming no host.
 
-Run by `make sbom` in the environment of the tools. It lists requirements/run.txt for every platform that it covers, so a
-package may stand there in two versions.
+`make sbom` runs it among the tools. It lists requirements/run.txt for every platform that it covers: a package may
+stand there in two versions.
 """
 
 from __future__ import annotations

@@ -6,14 +6,14 @@ from collections.abc import Callable, Container, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, TypeVar
 
 import msgspec
 
 from ..adapters.base import ConfigurationError, Json
 from ..engine.binding import JOURNAL, require_journal
 from ..engine.journal import Fields, canonical, scan
-from ..engine.manifest import Difference, Manifest, differences
+from ..engine.manifest import NAME, Difference, Manifest, differences
 from ..engine.scorings import Scoring, merged, numbers, outdated
 
 _SHOWN = 5
@@ -30,6 +30,39 @@ class ModelIdentity(msgspec.Struct, frozen=True):
     def asked(self) -> str:
         """The id that the provider is asked for."""
         return self.id.partition("/")[2]
+
+
+class _Identity(msgspec.Struct):
+    """What every reader relies on of an identity; the rest of `experiment` is the benchmark's."""
+
+    benchmark: str
+    models: list[ModelIdentity]
+    auxiliary: list[ModelIdentity]
+    repeats: Annotated[int, msgspec.Meta(ge=1)]
+    seed: int
+    limit: int | None
+    experiment: dict[str, Any]
+
+
+class _Spec(msgspec.Struct):
+    options: dict[str, Any] = {}
+    settings: dict[str, Any] = {}
+
+
+class _Settings(msgspec.Struct):
+    spec: _Spec
+    cwd: str = "."
+
+
+Shape = TypeVar("Shape")
+
+
+def shaped(value: object, shape: type[Shape], folder: Path) -> Shape:
+    """Return a part of a run's manifest as a `shape`; raises ConfigurationError when it is none."""
+    try:
+        return msgspec.convert(value, shape)
+    except (msgspec.ValidationError, UnicodeEncodeError) as error:  # the latter of half a character in a name
+        raise ConfigurationError(f"{folder / NAME} is not what turntide writes ({error}): restore it.") from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,12 +115,14 @@ def simulated_mark(models: Sequence[ModelIdentity], answered: Container[str]) ->
 def open_run(folder: Path, scoring: int | None = None) -> RunFolder:
     """Return the run in `folder`, as scoring number `scoring` has it (0: the run's own; None: the newest).
 
-    Raises ConfigurationError when there is no run, RunError when there is no such scoring, or when the journal is gone
-    or another run's.
+    Raises ConfigurationError when there is no run, or a manifest of another shape than a run's; RunError when there is
+    no such scoring, or when the journal is gone or another run's.
     """
     if not folder.is_dir():
         raise ConfigurationError(f"there is no folder {folder}. `turntide run` says where it put its run.")
     manifest = Manifest.load(folder)
+    for part, shape in ((manifest.identity, _Identity), (manifest.settings, _Settings)):
+        shaped(part, shape, folder)
     require_journal(folder, manifest.run)
     number = max(numbers(folder), default=0) if scoring is None else scoring
     return RunFolder(folder, manifest, Scoring(folder, number) if number else None)

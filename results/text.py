@@ -106,7 +106,7 @@ class _Page:
         if table.brief is not None:
             remarks.append(f"Intervals: --table {table.key}.")
         if table.title:
-            self.line((table.title, "bold"), (f"  ({table.source})" if table.source else "", "dim"))
+            self.line((printable(table.title), "bold"), (f"  ({table.source})" if table.source else "", "dim"))
         for panel in layout(table, self._width):
             self.line()
             self._raw(panel.header, "bold")
@@ -114,7 +114,7 @@ class _Page:
             self._raw(panel.body, "")
         self.line()
         for remark in filter(None, remarks):
-            self.line((remark, "dim"))
+            self.line((printable(remark), "dim"))
         self.line()
 
     def text(self) -> str:

@@ -106,13 +106,25 @@ async def _rescore(run: RunFolder, lines: Lines, args: argparse.Namespace) -> tu
 
 
 def _spec(run: RunFolder, args: argparse.Namespace) -> Spec:
-    """Return what the run was asked for, over the data that the command line names."""
+    """Return what the run was asked for, over the data that the command line names.
+
+    Where it kept its memory is left out: memory is built anew from the answers, and the run's own stays untouched.
+    """
     from ..spec import Spec, checked
 
     asked: dict[str, Any] = run.manifest.settings["spec"]
-    options = {**asked.get("options", {}), **given_options(args, run.identity["benchmark"])}
+    servers = _servers(run.identity["benchmark"])
+    kept = {name: value for name, value in asked.get("options", {}).items() if name not in servers}
+    options = {**kept, **given_options(args, run.identity["benchmark"])}
     settings = {**asked.get("settings", {}), **({"sql_timeout": args.sql_timeout} if args.sql_timeout else {})}
     return checked({**asked, "options": options, "settings": settings}, Spec, f"{run.folder}: the run's own settings")
+
+
+def _servers(benchmark: str) -> frozenset[str]:
+    from ...results.exports.export import Export
+
+    export = registry.load("exports", benchmark) if benchmark in registry.names("exports") else None
+    return export.servers if isinstance(export, Export) else frozenset()
 
 
 def _seal(run: RunFolder, experiment: dict[str, Json]) -> dict[str, Any]:

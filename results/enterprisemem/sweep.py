@@ -14,7 +14,7 @@ from ...datasets.enterprisemem.record import Plan, TurnRecord, read_record
 from ...engine.journal import Fields
 from ...engine.manifest import Difference
 from ..gold import Gold
-from ..reading import ModelIdentity, RunFolder, in_order, require_agreement
+from ..reading import ModelIdentity, RunFolder, in_order, require_agreement, shaped
 from ..spending import Spent
 from .turns import Turns
 
@@ -111,7 +111,7 @@ def _cells(run: RunFolder) -> list[Cell]:
 
 
 def _plan(run: RunFolder) -> Plan:
-    return msgspec.convert(run.identity["experiment"]["plan"], Plan)
+    return shaped(run.identity["experiment"].get("plan"), Plan, run.folder)
 
 
 def _may_differ(difference: Difference) -> bool:

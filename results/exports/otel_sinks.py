@@ -14,6 +14,7 @@ from opentelemetry.sdk.trace import ReadableSpan
 from opentelemetry.sdk.trace.export import SpanExportResult
 
 from ...adapters.base import ConfigurationError
+from ...adapters.redaction import public_url
 
 TIMEOUT: Final = 30.0
 """Seconds that an endpoint has to take a batch, its exporter's retries among them."""
@@ -35,8 +36,8 @@ class Endpoint:
         """Send a batch; raises ConfigurationError when it was not taken."""
         if self._exporter.export(spans) is not SpanExportResult.SUCCESS:
             raise ConfigurationError(
-                f"{self._url} did not take the spans. Check that an OTLP receiver listens there (its path is usually "
-                "/v1/traces) and that OTEL_EXPORTER_OTLP_HEADERS holds what it asks for; sending again is harmless."
+                f"{public_url(self._url)} did not take the spans. Check that an OTLP receiver listens there (its path is "
+                "usually /v1/traces) and that OTEL_EXPORTER_OTLP_HEADERS holds what it asks for; sending again is harmless."
             )
 
     def close(self) -> None:

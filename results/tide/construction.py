@@ -6,8 +6,6 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-import msgspec
-
 from ...adapters.base import ConfigurationError, Json
 from ...datasets.tide.construction.experiment import BuildPlan
 from ...datasets.tide.construction.record import BuildRecord, read_record
@@ -21,6 +19,7 @@ from ..reading import (
     require_agreement,
     scoring_facts,
     scoring_warnings,
+    shaped,
     simulated_mark,
 )
 from ..report import Report
@@ -101,7 +100,7 @@ def read_build(runs: Sequence[RunFolder]) -> Build:
     runs = in_order(runs)
     generators = {model.label: model for run in runs for model in run.models}
     others = {model.label: model for run in runs for model in run.auxiliary}
-    plan = msgspec.convert(runs[0].identity["experiment"]["plan"], BuildPlan)
+    plan = shaped(runs[0].identity["experiment"].get("plan"), BuildPlan, runs[0].folder)
     planned = plan.anchors * runs[0].identity["repeats"] * len(generators)
     build = Build(plan, tuple(generators), tuple({**generators, **others}.values()), planned)
     for run in runs:

@@ -15,7 +15,7 @@ from ...engine.journal import Fields
 from ...engine.ledger import key_of
 from ...engine.manifest import Difference
 from ..gold import Gold
-from ..reading import ModelIdentity, RunFolder, in_order, require_agreement
+from ..reading import ModelIdentity, RunFolder, in_order, require_agreement, shaped
 from ..spending import Spent
 from .dialogues import Cell, Dialogues
 
@@ -67,7 +67,7 @@ def read_sweep(runs: Sequence[RunFolder]) -> Sweep:
 
 def plan_of(run: RunFolder) -> Plan:
     """Return what a run plans for each of its models."""
-    return msgspec.convert(run.identity["experiment"]["plan"], Plan)
+    return shaped(run.identity["experiment"].get("plan"), Plan, run.folder)
 
 
 @dataclass(slots=True)

@@ -13,9 +13,9 @@ from typing import Any, TypeAlias
 from urllib.parse import urlsplit
 
 from ....adapters.base import ConfigurationError
+from ....adapters.redaction import public_url
 from ....engine.errors import Unfinished
 from ...embeddings.base import Vector
-from .text import without_login
 
 IN_FLIGHT = 8
 """Requests at a time: Chroma's client serves 149 queries a second so, and 8 when hundreds are let loose on it."""
@@ -32,7 +32,7 @@ class ChromaStore:
     """A client for one run. Open with `ChromaStore.open`, then one collection per condition-run."""
 
     def __init__(self, where: str, client: Untyped, executor: ThreadPoolExecutor | None) -> None:
-        self._where = without_login(where)
+        self._where = public_url(where)
         self._client = client
         self._executor = executor
         self._permits = asyncio.Semaphore(IN_FLIGHT)
@@ -59,7 +59,7 @@ class ChromaStore:
             async with asyncio.timeout(DEADLINE):
                 return cls(where, await connect, None)
         except Exception as error:
-            raise ConfigurationError(f"no ChromaDB answers at {without_login(where)}: {error}") from None
+            raise ConfigurationError(f"no ChromaDB answers at {public_url(where)}: {error}") from None
 
     async def collection(self, namespace: str) -> ChromaCollection:
         """Create the collection of one condition-run, empty; the namespace stands in its metadata."""

@@ -11,9 +11,9 @@ from typing import Any, TypeAlias
 import msgspec
 
 from ....adapters.base import ConfigurationError
+from ....adapters.redaction import public_url
 from ....engine.errors import Unfinished
 from .episode import Episode
-from .text import without_login
 from .working import window_before
 
 PIPELINE = 1_000
@@ -56,7 +56,11 @@ class RedisWorking:
             client = redis.Redis.from_url(url, retry=redis.retry.Retry(backoff.NoBackoff(), 1), **limits)
             await client.ping()
         except Exception as error:
-            raise ConfigurationError(f"no Redis answers at {without_login(url)}: {error}") from None
+            said = str(error).rstrip(".")
+            raise ConfigurationError(
+                f"no Redis answers at {public_url(url)}: {said}. (A run's folder keeps no login: where Redis asks for "
+                f"one, the command that began the run goes on with it.)"
+            ) from None
         return cls(client, namespace)
 
     async def remember(self, scope: str, episode: Episode) -> None:
