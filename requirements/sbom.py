@@ -1,7 +1,7 @@
 """Prints the bill of materials of what turntide runs on: CycloneDX, the same bytes from the same pins, naming no host.
 
 `make sbom` runs it among the tools. It lists requirements/run.txt for every platform that it covers: a package may
-stand there in two versions.
+stand there in two versions. Options (such as `--no-validate`) go to cyclonedx-py.
 """
 
 from __future__ import annotations
@@ -22,7 +22,8 @@ def main() -> int:
     program = Path(sys.executable).with_name("cyclonedx-py")
     pinned, project = HERE / "run.txt", HERE.parent / "pyproject.toml"
     ours = ("--pyproject", project, "--output-reproducible", "--short-PURLs", "--index-url", REGISTRY)
-    made = subprocess.run([program, "requirements", pinned, *ours], stdout=subprocess.PIPE, check=False)
+    command = [sys.executable, "-W", "ignore", program, "requirements", pinned, *ours, *sys.argv[1:]]
+    made = subprocess.run(command, stdout=subprocess.PIPE, check=False)
     if made.returncode == 0:
         print(json.dumps(plain(json.loads(made.stdout)), indent=2))
     return made.returncode

