@@ -10,7 +10,7 @@ given its name, so that a killed `rescore` leaves none. Its lines have the journ
     sql       the outcome of a model's statement, at the place of the journal's
     record    what was recorded, at the place of the journal's
 
-Reports take these three kinds from the newest scoring, and all else (answers, money) from the journal.
+Reports and exports take these three kinds from the newest scoring, and all else (answers, money) from the journal.
 """
 
 from __future__ import annotations
@@ -97,8 +97,8 @@ class Scoring:
 
     def __init__(self, run: Path, number: int) -> None:
         self.number = number
-        self._path = run / FOLDER / f"{number:04}.jsonl"
-        if not self._path.exists():
+        self.path = run / FOLDER / f"{number:04}.jsonl"
+        if not self.path.exists():
             known = ", ".join(map(str, [0, *numbers(run)]))
             raise RunError(f"{run} has no scoring {number}; it has {known}, where 0 is the run's own.")
         self.seal: Fields = {}
@@ -108,11 +108,11 @@ class Scoring:
                 self.seal = line
             self._covered.add(_place(line))
         if not self.seal:
-            raise RunError(f"{self._path} lacks its end. Delete it and score again; the run itself is unharmed.")
+            raise RunError(f"{self.path} lacks its end. Delete it and score again; the run itself is unharmed.")
 
     def lines(self) -> Iterator[Fields]:
         """Yield its lines, the seal last. Raises DamagedJournal."""
-        return scan(self._path)
+        return scan(self.path)
 
     def covers(self, line: Fields) -> bool:
         """Return whether a line of the journal has given way to one of this scoring."""

@@ -12,7 +12,7 @@ import msgspec
 
 from ..adapters.base import ConfigurationError, Json
 from ..engine.binding import JOURNAL, require_journal
-from ..engine.journal import Fields, canonical, scan
+from ..engine.journal import Fields, Lines, canonical, scan
 from ..engine.manifest import NAME, Difference, Manifest, differences
 from ..engine.scorings import Scoring, merged, numbers, outdated
 
@@ -95,6 +95,10 @@ class RunFolder:
         that is not whole yet is left alone. Raises DamagedJournal.
         """
         return merged(self.journal(), self.scoring) if self.scoring else self.journal()
+
+    def by_dialogue(self) -> Lines:
+        """Return the same lines as a context that finds them by dialogue; the run must have a journal."""
+        return Lines(self.folder / JOURNAL, self.scoring.path if self.scoring else None)
 
     def journal(self) -> Iterator[Fields]:
         """Yield the journal's lines as the run wrote them."""

@@ -31,13 +31,15 @@ class Reading:
     """How a benchmark's dialogues are read.
 
     `listed` tells what the records of one dialogue say, also of an unfinished one; `right` are the outcomes that count
-    as a success. Of a prompt's `## ` sections, `question` is shown first and the `quiet` ones are folded. `references`
-    name the gold statements of a turn in the order in which the benchmark asks for them; `servers` are options of
-    a run that only say where something is kept, so that dialogues are replayed without them.
+    as a success, `wrong` those of a query that ran and missed. Of a prompt's `## ` sections, `question` is shown first
+    and the `quiet` ones are folded. `references` name the gold statements of a turn in the order in which the benchmark
+    asks for them; `servers` are options of a run that only say where something is kept, so that dialogues are replayed
+    without them.
     """
 
     listed: Callable[[Records], Listed]
     right: frozenset[str]
+    wrong: frozenset[str] = frozenset()
     question: str = ""
     quiet: frozenset[str] = frozenset()
     references: Sequence[str] = ("gold",)

@@ -9,9 +9,8 @@ from dataclasses import dataclass, field
 from ..adapters.base import ConfigurationError
 from ..engine import registry
 from ..engine.benchmark import Benchmark
-from ..engine.binding import JOURNAL
 from ..engine.executor import SqlExecutor
-from ..engine.journal import Lines, canonical
+from ..engine.journal import canonical
 from ..engine.replay import Asked, Executed, Recorded, Transcript, replay
 from ..engine.spec import Spec, checked
 from ..engine.unit import Experiment
@@ -37,14 +36,19 @@ async def replayed(run: RunFolder, servers: Collection[str]) -> AsyncGenerator[T
     """
     models, identity = [model.label for model in run.models], run.identity
     async with opened(run, servers) as (experiment, executor):
-        with Lines(run.folder / JOURNAL) as lines:
+        with run.by_dialogue() as lines:
             async for each in replay(lines, experiment, models, identity["repeats"], executor, identity["seed"]):
                 yield each
 
 
 @asynccontextmanager
 async def opened(run: RunFolder, servers: Collection[str]) -> AsyncGenerator[tuple[Experiment, SqlExecutor]]:
-    """Open the run's benchmark on its data; raises ConfigurationError when they are not here, or are not the same."""
+    """Open the run's benchmark on its data; raises ConfigurationError when they are not here, or are not the same.
+
+    Of a scoring over other data there is no telling which prompts and gold belong to it: it is refused too.
+    """
+    if run.scoring and (differs := run.scoring.seal["differs"]):
+        raise ConfigurationError(f"scoring {run.scoring.number} is over other data than the run: {'; '.join(differs)}")
     spec = checked(run.manifest.settings["spec"], Spec, f"{run.folder}: the run's own settings")
     benchmark = registry.load("benchmarks", spec.benchmark)
     if not isinstance(benchmark, Benchmark):

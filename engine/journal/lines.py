@@ -14,10 +14,14 @@ from .logfile import checked, whole_lines
 
 
 class Lines:
-    """A journal's replaying lines by unit. Only offsets stay in memory; use it as a context."""
+    """A journal's replaying lines by unit. Only offsets stay in memory; use it as a context.
 
-    def __init__(self, path: Path) -> None:
+    The lines of `newer`, a file of the journal's form, take the place of the journal's at the same places.
+    """
+
+    def __init__(self, path: Path, newer: Path | None = None) -> None:
         self._path = path
+        self._newer = Lines(newer) if newer else None
         self._offsets: dict[str, array[int]] = {}
         self._file = -1
 
@@ -27,10 +31,14 @@ class Lines:
             if head["k"] in STEPS or head["k"] in (END, "sent"):
                 self._offsets.setdefault(head["u"], array("q")).extend((offset, len(raw)))
         self._file = os.open(self._path, os.O_RDONLY | os.O_CLOEXEC)
+        if self._newer:
+            self._newer.__enter__()
         return self
 
     def __exit__(self, *_: object) -> None:
         os.close(self._file)
+        if self._newer:
+            self._newer.__exit__()
 
     def units(self) -> Iterator[str]:
         """Yield the units that have lines, in the order of their first."""
@@ -51,4 +59,4 @@ class Lines:
                 asked[key] = line["m"]
             else:
                 found[key] = {**line, "m": asked.get(key, line["model"])} if key and line["k"] == "answer" else line
-        return found
+        return {**found, **self._newer.of(unit)} if self._newer else found

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from ..figures.figure import Axis, Figure, Panel, Point, Series, beside, line, percents
+from ..figures.figure import Axis, Figure, Panel, Point, Range, Series, beside, line, percents
 from ..figures.from_tables import Tables, cost_figure, distinct, measures, rows, short, value
 from ..table import Cell, Table
 
@@ -98,7 +98,7 @@ def ablation(table: Table) -> Figure:
     models, effects = distinct(table, "model"), measures(table)
     names = short(models)
 
-    def panel(source: str) -> Panel:
+    def panel(source: str, x: Axis) -> Panel:
         cells = {str(row["model"]): row for row in rows(table) if row["source"] == source}
         listed: list[str] = []
         points: dict[str, list[Point]] = {model: [] for model in models}
@@ -113,13 +113,15 @@ def ablation(table: Table) -> Figure:
             for place, model in enumerate(models)
         ]
         title = "All data sets" if source == "all" else source
-        return Panel(title=title, x=Axis(label="points"), y=Axis(label=""), series=series, reference="x=0", rows=listed)
+        return Panel(title=title, x=x, y=Axis(label=""), series=series, reference="x=0", rows=listed)
 
     sources = list(dict.fromkeys(str(row["source"]) for row in rows(table)))
+    ends = [end for row in rows(table) for effect in effects for end in _ends(value(row[effect]))]
+    axis = Axis(label="points", low=min(ends, default=0.0), high=max(ends, default=0.0))  # one for all panels
     return Figure(
         key="ablation",
         title="What each part of memory adds",
-        panels=[panel(source) for source in sources],
+        panels=[panel(source, axis) for source in sources],
         source="EnterpriseMem-Bench, Table 8",
         note="Differences of EX% in percentage points with 95 % intervals; right of the line memory helps.",
     )
@@ -154,6 +156,11 @@ def regression(table: Table) -> Figure:
         source="EnterpriseMem-Bench, Figure 3",
         note="Vertical lines are 95 % intervals.",
     )
+
+
+def _ends(found: tuple[float, Range] | None) -> tuple[float, ...]:
+    """Return the ends of a value's interval; of one without an interval, itself."""
+    return () if found is None else found[1] or (found[0],)
 
 
 def _by_turn(row: dict[str, Cell], depths: Sequence[str], moved: float) -> list[Point]:

@@ -17,6 +17,7 @@ def reading() -> Reading:
     return Reading(
         listed=listed,
         right=frozenset({"correct"}),
+        wrong=frozenset({"wrong_result"}),
         question=headings.question,
         quiet=frozenset({headings.source, headings.schema, headings.guidance, headings.requirements}),
         references=REFERENCES,

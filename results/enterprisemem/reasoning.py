@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
+from ...adapters.capabilities import capability
 from ..differences import corrected
 from ..reading import ModelIdentity
 from ..table import Cell, Table, counted
@@ -15,8 +16,13 @@ Pair = tuple[str, str]
 
 
 def reasons(model: ModelIdentity) -> bool:
-    """Return whether the model's options ask it to reason (docs/models.md)."""
+    """Return whether the model reasons: because its options say so, or by itself (docs/models.md).
+
+    A model of which nothing is known counts as its options say.
+    """
     options = model.options
+    if (known := capability(model.id)) and known.reasoning:
+        return known.reasons(options)
     return bool(
         options.get("thinking", "disabled") != "disabled"
         or options.get("thinking_budget")

@@ -36,8 +36,9 @@ class Endpoint:
         """Send a batch; raises ConfigurationError when it was not taken."""
         if self._exporter.export(spans) is not SpanExportResult.SUCCESS:
             raise ConfigurationError(
-                f"{public_url(self._url)} did not take the spans. Check that an OTLP receiver listens there (its path is "
-                "usually /v1/traces) and that OTEL_EXPORTER_OTLP_HEADERS holds what it asks for; sending again is harmless."
+                f"{public_url(self._url)} did not take the spans. Check that an OTLP receiver listens there (its path "
+                "is usually /v1/traces) and that OTEL_EXPORTER_OTLP_HEADERS holds what it asks for; sending again is "
+                "harmless."
             )
 
     def close(self) -> None:

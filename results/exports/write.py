@@ -8,7 +8,6 @@ from typing import Protocol
 
 from ...adapters.base import ConfigurationError
 from ...engine.binding import JOURNAL
-from ...engine.journal import Lines
 from ...engine.replay import Transcript, recall
 from ..reading import RunFolder, in_order
 from ..transcripts import replayed
@@ -61,6 +60,6 @@ async def _transcripts(
             if begun:
                 raise
             warnings.append(f"{run.folder}: exported without prompts and gold: {error}")
-    with Lines(run.folder / JOURNAL) as lines:
+    with run.by_dialogue() as lines:
         for each in recall(lines):
             yield each

@@ -50,7 +50,7 @@ class Labels(NamedTuple):
 
 def draw(figure: Figure, kind: Format) -> bytes:
     """Return the whole figure as a file's bytes."""
-    columns = min(COLUMNS, len(figure.panels))
+    columns = 2 if len(figure.panels) == 4 else min(COLUMNS, len(figure.panels))  # two by two, none alone
     rows = -(-len(figure.panels) // columns)
     height = max(map(_height, figure.panels))
     with _settings(figure.key):

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 from itertools import pairwise
+from typing import Final
 
 from ...engine.journal import Fields
 from ..operations import Operations
@@ -14,19 +15,25 @@ from .figure import Axis, Figure, Panel, Point, Series
 
 Read = Callable[[Fields], float]
 
+FEWEST: Final = 3
+"""Beats without which there is no course to show: a run beats about once a second."""
+
+UNITS: Final = ((7200.0, 3600.0, "hours"), (120.0, 60.0, "minutes"), (0.0, 1.0, "seconds"))
+"""From how many seconds of work on it is told in which unit, and that unit in seconds."""
+
 
 def timeline(operations: Operations, key: str) -> Figure | None:
-    """Return throughput, calls in flight, failed attempts and limits over the time worked; None without a pulse.
+    """Return throughput, calls in flight, failed attempts and limits over the time worked; None when it was too short.
 
     Parts of the run stand end to end: what lies between a kill and the resume is no work.
     """
     parts = [part.pulses for part in operations.parts if part.pulses]
-    if not parts:
+    if sum(map(len, parts)) < FEWEST:
         return None
     starts = [_moment(part.began) for part in operations.parts if part.pulses]
-    hours = sum(_moment(beats[-1]["at"]) - start for start, beats in zip(starts, parts, strict=True)) > 2 * 3600
-    unit = 3600.0 if hours else 60.0
-    axis = Axis(label=f"{'hours' if hours else 'minutes'} of work")
+    worked = sum(_moment(beats[-1]["at"]) - start for start, beats in zip(starts, parts, strict=True))
+    unit, name = next((unit, name) for least, unit, name in UNITS if worked >= least)
+    axis = Axis(label=f"{name} of work", low=0, high=worked / unit)
 
     def panel(title: str, label: str, series: Sequence[Series]) -> Panel:
         return Panel(title=title, x=axis, y=Axis(label=label, low=0), series=series)

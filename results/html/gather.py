@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...adapters.base import ConfigurationError
-from ...engine.binding import JOURNAL
 from ...engine.errors import Diverged, Unfinished
-from ...engine.journal import Lines
 from ...engine.replay import recall
 from ..reading import RunFolder, in_order
 from ..report import Reading
@@ -26,7 +24,7 @@ async def pack(runs: Sequence[RunFolder], reading: Reading) -> tuple[Packed, lis
     except (ConfigurationError, Diverged, Unfinished) as error:
         packer = Packer(reading)
         for run in in_order(runs):
-            with Lines(run.folder / JOURNAL) as lines:
+            with run.by_dialogue() as lines:
                 for each in recall(lines):
                     packer.add(each)
         return packer.finish(), [f"the dialogues are shown without their prompts and gold results: {error}"]

@@ -102,10 +102,15 @@ class Packer:
         index: Json = {
             "facets": cast("Json", self._facets),
             "words": words,
-            "right": [word in self._reading.right for word in words],
+            "kinds": [self._kind(str(word)) for word in words],
             "rows": self._rows,
         }
         return Packed(_packed(index), _packed(self._shared.items), self._blocks, len(self._rows))
+
+    def _kind(self, outcome: str) -> str:
+        """Return how an outcome is shown: as right, as wrong, or as neither."""
+        reading = self._reading
+        return "right" if outcome in reading.right else "wrong" if outcome in reading.wrong else "other"
 
     def _close(self) -> None:
         if self._dialogues:

@@ -10,7 +10,7 @@ from importlib.resources import files
 from typing import Final
 
 from ...adapters.base import Json
-from ..report import Reading, Report
+from ..report import Report
 from ..table import Rate, Table
 from ..text import words
 from .markup import Markup, join, tag
@@ -37,7 +37,7 @@ def page(report: Report, drawn: Mapping[str, Markup], packed: Packed, operations
         ("tables", "Tables", join(*map(table_markup, report.tables))),
         ("figures", "Figures", _figures(report, drawn)),
         ("operations", "Operations", _operations(operations)),
-        ("dialogues", "Dialogues", _dialogues(packed, report.reading)),
+        ("dialogues", "Dialogues", _dialogues(packed, report)),
     ]
     shown = [section for section in sections if section[2]]
     body = tag(
@@ -116,11 +116,19 @@ def _operations(operations: Sequence[tuple[str, Table]]) -> Markup:
     return join(*(table_markup(table, f"{folder}: ") for folder, table in operations))
 
 
-def _dialogues(packed: Packed, reading: Reading | None) -> Markup | None:
+def _dialogues(packed: Packed, report: Report) -> Markup | None:
+    reading, scoring = report.reading, report.facts.get("scoring")
     if not packed.count or reading is None:
         return None
     keys = "Keys: / find, j and k next and previous dialogue, n and p next and previous turn, Esc back, t theme."
     return join(
+        tag(
+            "p",
+            f"Results and outcomes are those of scoring {words(scoring)}; answers are the run's own.",
+            class_="note",
+        )
+        if scoring
+        else None,
         tag("p", keys, class_="note keys"),
         tag("noscript", tag("p", "The dialogues are compressed in this file; reading them needs JavaScript.")),
         tag(

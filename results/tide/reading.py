@@ -13,7 +13,7 @@ RIGHT, WRONG, NONE = "right query", "wrong query", "no query"
 
 def reading() -> Reading:
     """Return it."""
-    return Reading(listed=listed, right=frozenset({RIGHT}))
+    return Reading(listed=listed, right=frozenset({RIGHT}), wrong=frozenset({WRONG}))
 
 
 def listed(records: Records) -> Listed:

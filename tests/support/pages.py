@@ -40,8 +40,8 @@ def listed(records: Records) -> Listed:
 
 
 READING = Reading(
-    listed=listed, right=frozenset({"correct"}), question="Question", quiet=frozenset({"Schema"}),
-    references=("gold", "fallback"),
+    listed=listed, right=frozenset({"correct"}), wrong=frozenset({"wrong_result"}), question="Question",
+    quiet=frozenset({"Schema"}), references=("gold", "fallback"),
 )  # fmt: skip
 
 

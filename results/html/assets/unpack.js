@@ -27,12 +27,11 @@ async function dialogue(row) {
 
 // Returns the rows of the list with their facets by name, and the facets with all their values.
 async function index() {
-  const { facets, words, right, rows } = await unpack("index");
-  const kind = (word) => (right[word] ? "right" : /^(wrong|wrong_result|wrong query)$/.test(words[word]) ? "wrong" : "other");
+  const { facets, words, kinds, rows } = await unpack("index");
   const listed = rows.map(([unit, ended, block, place, values, outcomes]) => ({
     unit, ended, block, place,
     facets: Object.fromEntries(values.map((word, column) => [facets[column], words[word]]).filter(([, value]) => value !== undefined)),
-    outcomes: outcomes.map((word) => ({ word: words[word], kind: kind(word) })),
+    outcomes: outcomes.map((word) => ({ word: words[word], kind: kinds[word] })),
   }));
   return { rows: listed, facets };
 }

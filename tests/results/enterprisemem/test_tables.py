@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
+from typing import Any
 
 import pytest
 from turntide.adapters.base import Usage
@@ -13,7 +14,7 @@ from turntide.results.enterprisemem import reasoning
 from turntide.results.enterprisemem.report import PUBLISHED, report
 from turntide.results.enterprisemem.sweep import read_sweep
 from turntide.results.published import read_published
-from turntide.results.reading import open_run
+from turntide.results.reading import ModelIdentity, open_run
 from turntide.results.report import Report
 from turntide.results.statistics import clustered_proportion, holm, paired_proportions
 from turntide.results.table import Cell, Difference, Number, Rate, Table
@@ -169,6 +170,24 @@ def test_the_benchmark_is_described_as_it_was_run(small: Report) -> None:
     assert list(sources["northwind",].values()) == ["northwind (synthetic)", 2, 5, 3, 20]
     assert list(sources["all",].values()) == ["", 4, 13, 9, 52]
     assert list(sessions["sec_edgar",].values()) == [0, 0, 2, 8, 2, 8, 6, Number(75, 2)]
+
+
+@pytest.mark.parametrize(
+    ("model", "options", "expected"),
+    [
+        ("openai/gpt-5-mini", {}, True),
+        ("openai/gpt-5.2", {}, False),
+        ("openai/gpt-5.2", {"reasoning_effort": "medium"}, True),
+        ("anthropic/claude-sonnet-4-5", {}, False),
+        ("anthropic/claude-sonnet-4-5", {"thinking_budget": 4096}, True),
+        ("compatible/unheard-of", {}, False),
+        ("compatible/unheard-of", {"reasoning_effort": "low"}, True),
+    ],
+)
+def test_a_model_that_reasons_by_itself_counts_as_one_that_reasons(
+    model: str, options: dict[str, Any], expected: bool
+) -> None:
+    assert reasoning.reasons(ModelIdentity(label=model, id=model, options=options)) is expected
 
 
 def test_a_model_with_and_without_reasoning_is_compared_turn_by_turn(sweep: Sweep, tmp_path: Path) -> None:

@@ -32,7 +32,7 @@ def test_the_list_says_what_each_dialogue_is_and_where_it_stands() -> None:
         "model": "sim/one", "condition": "A", "source": "shop", "session": "two",
     }  # fmt: skip
     assert [words[outcome] for outcome in outcomes] == ["correct", "correct", "wrong_result"]
-    assert [index["right"][outcome] for outcome in outcomes] == [True, True, False]
+    assert [index["kinds"][outcome] for outcome in outcomes] == ["right", "right", "wrong"]
 
 
 def test_a_result_is_compared_with_gold_by_every_name() -> None:

@@ -10,11 +10,14 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
+from turntide.adapters.base import Json
 from turntide.engine.cli import main
+from turntide.engine.journal import scan
 from turntide.engine.manifest import Manifest
+from turntide.engine.scorings import Draft
 from turntide.results.table import Table
 
-from ...support.pages import dialogue, made
+from ...support.pages import dialogue, made, unpacked
 from ...support.sweeps import Sweep, Talk, write
 
 HOSTILE = '</script><script>hacked=1</script><img src=x onerror="hacked=1">\u202e'
@@ -72,6 +75,28 @@ def test_a_run_without_its_data_shows_what_the_journal_has_and_says_so(tmp_path:
     html = page.read_text()
     assert "shown without their prompts and gold results" in html
     assert "data-0" in html
+
+
+def rescored(run: Path, category: str, differs: list[str]) -> None:
+    """Add a scoring in which every record has this category."""
+    with Draft(run) as draft:
+        for line in scan(run / "journal.jsonl"):
+            if line["k"] == "record":
+                draft.add({**line, "fields": {**line["fields"], "category": category}})
+        draft.finish({"differs": list[Json](differs), "records": 0, "units": 0})
+
+
+@pytest.mark.parametrize("differs", [[], ["experiment.databases: old → new"]], ids=["same_data", "other_data"])
+def test_a_run_that_was_scored_again_shows_the_new_outcomes_and_says_so(tmp_path: Path, differs: list[str]) -> None:
+    run, page = bare(tmp_path / "run"), tmp_path / "page.html"
+    rescored(run, "runtime", differs)
+    for scoring, outcomes in ((["--scoring", "0"], ["correct"]), ([], ["runtime"])):
+        assert main(["report", str(run), "--html", str(page), *scoring]) == 0
+        html = page.read_text()
+        index = unpacked(re.findall(r'id="data-index">([^<]*)<', html)[0])
+        assert [index["words"][word] for word in {word for row in index["rows"] for word in row[5]}] == outcomes
+        assert ("Results and outcomes are those of scoring number 1" in html) is (outcomes == ["runtime"])
+        assert ("scoring 1 is over other data than the run" in html) is (bool(differs) and not scoring)
 
 
 def test_the_order_of_arrival_leaves_no_trace(tmp_path: Path) -> None:
