@@ -1,7 +1,8 @@
 """A run's pulse: now and then a line in the journal that says how it goes. Operations, never results.
 
     pulse    at: when; answers, retries by class: so far in this part; flight: calls on the wire;
-             limits: by account, the bound on calls in flight and the requests per minute (null: no limit known)
+             limits: by account, the bound on calls in flight and the requests per minute (null: no limit known);
+             a model with limits of its own in an account stands after it by its label
 
 A beat comes every second at first and later every half percent of the time gone, so that a run of any length leaves
 about a thousand lines.
@@ -21,6 +22,7 @@ from .ledger import Line
 from .parts import now
 from .progress import Progress
 from .routes import Routes
+from .turnstile import Turnstile
 
 PULSE: Final = "pulse"
 FIRST: Final = 1.0
@@ -54,16 +56,25 @@ def beat(progress: Progress, routes: Routes) -> Line:
     """Return the line of this moment."""
     models = progress.models.values()
     retries = sum((counts.retries for counts in models), Counter[str]())
-    limits: dict[str, Json] = {}
-    for route in routes.by_label.values():
-        known = route.turnstile.limits
-        rate = known.requests.per_minute if known.requests else None
-        limits[f"{route.account.provider}/{route.account.alias}"] = [known.flight.bound, rate]
     return {
         "k": PULSE,
         "at": now(),
         "answers": sum(counts.answers for counts in models),
         "flight": sum(counts.on_the_wire for counts in models),
         "retries": dict[str, Json](sorted(retries.items())),
-        "limits": limits,
+        "limits": {name: _limits(turnstile) for name, turnstile in _turnstiles(routes).items()},
     }
+
+
+def _turnstiles(routes: Routes) -> dict[str, Turnstile]:
+    named: dict[str, Turnstile] = {}
+    for route in routes.by_label.values():
+        account = f"{route.account.provider}/{route.account.alias}"
+        if named.setdefault(account, route.turnstile) is not route.turnstile:
+            named[f"{account} {route.label}"] = route.turnstile
+    return named
+
+
+def _limits(turnstile: Turnstile) -> Json:
+    known = turnstile.limits
+    return [known.flight.bound, known.requests.per_minute if known.requests else None]

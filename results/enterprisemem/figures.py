@@ -61,7 +61,7 @@ def collapse(table: Table) -> Figure:
         title="EX% by turn",
         panels=[panel(model) for model in models],
         source="EnterpriseMem-Bench, section 6.1",
-        note="Dotted: A, without memory. Vertical lines are 95 % intervals.",
+        note=f"{'Dotted: A, without memory. ' if 'A' in conditions else ''}Vertical lines are 95 % intervals.",
     )
 
 

@@ -37,8 +37,9 @@ COLUMNS: Final = 3
 GAP: Final = 9.5
 """Points between two labels at the side."""
 
+LOWEST: Final = 0.02
 HIGHEST: Final = 1.04
-"""Where the highest label may stand, in heights of the axes: level with the title."""
+"""Where labels may stand, in heights of the axes: from above the ticks' names to level with the title."""
 
 
 class Labels(NamedTuple):
@@ -175,7 +176,7 @@ def _named(axes: Axes, series: Series, last: Point) -> Annotation:
         textcoords="axes fraction",
         color=color(series.style),
         va="center",
-        arrowprops={"arrowstyle": "-", "color": RULE, "linewidth": 0.7, "shrinkA": 1, "shrinkB": 2},
+        arrowprops={"arrowstyle": "-", "color": RULE, "linewidth": 0.7, "shrinkA": 1, "shrinkB": 2, "relpos": (0, 0.5)},
         annotation_clip=False,
     )
 
@@ -187,17 +188,17 @@ def _settle(canvas: Canvas, panels: Sequence[Labels]) -> None:
     for axes, labels in panels:
         height = axes.get_window_extent().height * 72 / canvas.dpi
         places = [axes.transAxes.inverted().transform(axes.transData.transform((p.x, p.y)))[1] for p, _ in labels]
-        for (_, note), place in zip(labels, spread(places, GAP / height, HIGHEST), strict=True):
+        for (_, note), place in zip(labels, spread(places, GAP / height, LOWEST, HIGHEST), strict=True):
             note.set_position((1.04, place))
 
 
-def spread(wanted: Sequence[float], gap: float, highest: float = math.inf) -> list[float]:
+def spread(wanted: Sequence[float], gap: float, lowest: float = -math.inf, highest: float = math.inf) -> list[float]:
     """Return places in the order of those `wanted`, no two closer than `gap`, each as near to its own as that allows.
 
-    None is above `highest`. Neighbours that are too close are merged into groups around their mean (pool adjacent
-    violators).
+    Of equal ones the first is on top. None is above `highest`, nor below `lowest` while there is room. Neighbours that
+    are too close are merged into groups around their mean (pool adjacent violators).
     """
-    order = sorted(range(len(wanted)), key=lambda each: (wanted[each], each))
+    order = sorted(range(len(wanted)), key=lambda each: (wanted[each], -each))
     groups: list[list[float]] = []  # sum of wanted places less their steps, and how many
     for step, each in enumerate(order):
         groups.append([wanted[each] - step * gap, 1])
@@ -206,7 +207,7 @@ def spread(wanted: Sequence[float], gap: float, highest: float = math.inf) -> li
             groups[-1][0] += total
             groups[-1][1] += count
     top = highest - (len(wanted) - 1) * gap
-    starts = [min(total / count, top) for total, count in groups for _ in range(int(count))]
+    starts = [min(max(total / count, lowest), top) for total, count in groups for _ in range(int(count))]
     found = [0.0] * len(wanted)
     for step, each in enumerate(order):
         found[each] = starts[step] + step * gap

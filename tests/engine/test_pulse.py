@@ -9,9 +9,15 @@ from pathlib import Path
 import pytest
 from turntide.adapters.simulated import Config, SimulatedServer
 from turntide.engine import pulse
+from turntide.engine.budget import Budget
 from turntide.engine.journal import scan
+from turntide.engine.limits.clock import loop_time
+from turntide.engine.progress import Progress
+from turntide.engine.routes import open_routes
+from turntide.engine.spec import ModelSpec
+from turntide.engine.turnstile import Purse
 
-from ..support.toy import run_toy
+from ..support.toy import run_toy, toy_spec
 
 
 @pytest.fixture(autouse=True)
@@ -34,3 +40,14 @@ async def test_beats_tell_answers_flight_retries_and_limits(tmp_path: Path) -> N
         await run_toy(tmp_path / "run", server.base_url)
         await asyncio.sleep(0)
         assert (tmp_path / "run" / "journal.jsonl").read_bytes() == before
+
+
+async def test_a_model_with_limits_of_its_own_stands_beside_its_account() -> None:
+    user = ModelSpec(id="sim/echo", label="user")
+    routes = open_routes(toy_spec("sim/echo", "sim/other"), [user], Purse(Budget()), loop_time, lambda line: None)
+    try:
+        limits = pulse.beat(Progress(), routes)["limits"]
+        assert isinstance(limits, dict)
+        assert list(limits) == ["sim/default", "sim/default user"]
+    finally:
+        await routes.aclose()

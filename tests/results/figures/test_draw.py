@@ -54,12 +54,13 @@ def test_series_differ_in_marker_and_dashes_and_not_by_colour_alone() -> None:
 
 
 @given(st.lists(st.floats(-1, 2), max_size=12), st.floats(0.01, 0.2))
-def test_names_keep_their_order_and_their_distance_and_stay_below_the_top(wanted: Sequence[float], gap: float) -> None:
-    found = spread(wanted, gap, 1.04)
+def test_names_keep_their_order_and_their_distance_and_stay_inside(wanted: Sequence[float], gap: float) -> None:
+    found = spread(wanted, gap, 0.02, 1.04)
     places = sorted(found)
     assert all(upper - lower >= gap - 1e-9 for lower, upper in pairwise(places))
     assert not places or places[-1] <= 1.04 + 1e-9
-    assert [found[each] for each in sorted(range(len(wanted)), key=lambda each: (wanted[each], each))] == places
+    assert not places or places[0] >= min(0.02, 1.04 - (len(wanted) - 1) * gap) - 1e-9
+    assert [found[each] for each in sorted(range(len(wanted)), key=lambda each: (wanted[each], -each))] == places
 
 
 def test_a_name_with_room_stays_where_its_point_is() -> None:
