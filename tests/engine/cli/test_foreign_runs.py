@@ -43,7 +43,7 @@ READING = {
     "html": ["report", "run", "--html", "out.html", "--operations"],
     "compare": ["compare", "run", "--format", "markdown", "--out", "out"],
     "rescore": ["rescore", "run"],
-    **{form: ["export", "run", "--to", form, "--out", "out"] for form in ("csv", "huggingface", "inspect", "otel")},
+    **{form: ["export", "run", "--to", form, "--out", "out"] for form in ("csv", "inspect", "otel")},
 }
 
 
