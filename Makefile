@@ -11,7 +11,7 @@ BIN := $(VENV)/bin
 TOOLS := .venv-tools/bin
 PACKAGES := engine adapters datasets results
 
-.PHONY: demo test check format real readers tools pins sbom audit test-newest bench clean
+.PHONY: demo test check format real readers tools pins sbom audit test-newest bench hostile fuzz clean
 
 ## The whole 35,000-turn sweep on synthetic data with simulated models
 demo: $(VENV)/.ready
@@ -73,6 +73,13 @@ test-newest: $(VENV)-newest/.ready-dev
 ## Speed, memory and limits, measured, judged and compared: all, or make bench ONLY=calls,rate JSON=figures.json
 bench: $(VENV)/.ready
 	@$(BIN)/python -m bench $(if $(ONLY),--only $(ONLY)) $(if $(JSON),--json $(JSON))
+
+## Every attack of the tests fired at an SQL worker under a run's bounds; then statements that nobody would think of
+hostile: $(VENV)/.ready-dev
+	@$(BIN)/python -m bench.hostile
+
+fuzz: $(VENV)/.ready-dev
+	@$(BIN)/python -m bench.fuzz $(if $(SECONDS),--seconds $(SECONDS))
 
 clean:
 	rm -rf $(VENV) $(VENV)-newest .venv-readers .venv-tools build *.egg-info

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from .base import Answer, Fatal, FatalKind, Fault, FaultKind, Json, Reply, Usage, WireReply
 from .headers import duration
+from .printable import printable
 from .wirejson import as_list, as_object, as_text, decode
 
 _FAULTS: dict[int, FaultKind] = {
@@ -174,7 +175,7 @@ def opened(reply: WireReply, wait: float | None) -> dict[str, Json] | Reply:
 def _not_json(body: bytes) -> str:
     """Say how large a body is that is not JSON; what does not even begin like it is quoted: a page of another place."""
     size = f"{len(body)} bytes that are not JSON"
-    line = _SECRET.sub("***", _short(body[: 4 * _LONGEST].decode("utf-8", "replace")))
+    line = _SECRET.sub("***", " ".join(body[: 4 * _LONGEST].decode("utf-8", "replace").split()))
     begins = "".join(filter(str.isprintable, line))[:_QUOTED]
     if not begins or begins.startswith(("{", "[")):
         return size
@@ -233,6 +234,6 @@ def read_redirect(status: int, location: str) -> Fatal:
 
 
 def _short(text: str) -> str:
-    """Return `text` on one line, bounded, as an error message can hold it."""
-    line = " ".join(text.split())
+    """Return `text` on one line, bounded, and as an error message can hold it: it will be shown on a terminal."""
+    line = printable(" ".join(text.split()))
     return line if len(line) <= _LONGEST else f"{line[:_LONGEST]}…"

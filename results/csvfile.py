@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from ..adapters.base import Json
-from .shown import printable
+from ..adapters.printable import printable
 from .table import Cell, Difference, Number, Published, Rate, Table
 
 _PARTS: Final = ("", "low", "high", "n", "planned", "p")

@@ -10,7 +10,8 @@ from typing import Final
 
 from rich.cells import cell_len
 
-from .shown import is_text, printable, shown
+from ..adapters.printable import printable
+from .shown import is_text, shown
 from .table import Cell, Table
 
 GAP: Final = 3

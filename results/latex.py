@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from ..adapters.printable import printable
 from .report import Report
-from .shown import is_text, printable, shown
+from .shown import is_text, shown
 from .table import Cell, Shown, Table
 
 HEAD: Final = "% turntide report; needs \\usepackage{booktabs}\n"

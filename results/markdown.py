@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
+from typing import Final
 
+from ..adapters.printable import printable
 from .report import Report
-from .shown import cell_text, is_text, printable
+from .shown import cell_text, is_text
 from .table import Cell, Table
 from .text import words
 
-_SPECIAL = re.compile(r"([\\`*_\[\]<>|~#])")
+_SPECIAL: Final = str.maketrans({sign: f"\\{sign}" for sign in "\\`*_[]<>|~#"})
 
 
 def markdown(table: Table) -> str:
@@ -34,7 +35,7 @@ def report_markdown(report: Report) -> str:
 
 def escaped(text: str) -> str:
     """Return `text` so that Markdown shows it as it is."""
-    return _SPECIAL.sub(r"\\\1", printable(text))
+    return printable(text).translate(_SPECIAL)
 
 
 def _head(report: Report) -> Iterator[str]:

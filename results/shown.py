@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from decimal import Decimal
 
+from ..adapters.printable import printable
 from .table import Cell, Difference, Number, Published, Rate, Shown, Table
 
 
@@ -33,10 +34,3 @@ def is_text(table: Table, place: int) -> bool:
     """Return whether a column holds words: it is set to the left, and may be wrapped."""
     cells = [row[place] for row in table.rows]
     return place < table.labels or (any(cells) and all(isinstance(cell, str | None) for cell in cells))
-
-
-def printable(text: str) -> str:
-    """Return `text` with what a terminal would obey or could not show (controls, bidi marks, surrogates) escaped."""
-    if text.isprintable():
-        return text
-    return "".join(sign if sign.isprintable() else sign.encode("unicode_escape").decode("ascii") for sign in text)

@@ -8,14 +8,15 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Final, cast
 
 from ..adapters.base import Json
+from ..adapters.printable import printable
 from .report import Report
-from .shown import cell_text, printable
+from .shown import cell_text
 from .table import Table
 
 if TYPE_CHECKING:
     from rich.text import Text
 
-__all__ = ["WIDTH", "cell_text", "printable", "render", "report_text"]
+__all__ = ["WIDTH", "cell_text", "render", "report_text"]
 
 WIDTH: Final = 160
 """Columns of a page that is not shown on a terminal."""

@@ -6,7 +6,7 @@ import re
 
 from ..fences import unfenced
 
-_LANGUAGE_LINE = re.compile(r"\A\s*sql[^\S\n]*\n", re.IGNORECASE)
+_LANGUAGE_LINE = re.compile(r"\s*+sql[^\S\n]*+\n", re.IGNORECASE)
 
 
 def extract_sql(answer: str) -> str:
@@ -15,4 +15,6 @@ def extract_sql(answer: str) -> str:
     SQL is never salvaged from prose: an answer that explains itself is a preamble error, as in the paper (section 5.7).
     """
     fenced = unfenced(answer, ("sql", "sqlite"))
-    return _LANGUAGE_LINE.sub("", answer if fenced is None else fenced, count=1).strip()
+    text = answer if fenced is None else fenced
+    language = _LANGUAGE_LINE.match(text)
+    return text[language.end() if language else 0 :].strip()

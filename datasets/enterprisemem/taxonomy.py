@@ -17,7 +17,7 @@ Category = Literal["empty", "preamble", "syntax", "runtime", "wrong_result", "co
 SIX: Final[tuple[Category, ...]] = ("correct", "wrong_result", "runtime", "syntax", "preamble", "empty")
 OUTSIDE: Final[tuple[Category, ...]] = ("cut", "refused")
 
-_COMMENTS = re.compile(r"\A(?:\s+|--[^\n]*(?:\n|\Z)|/\*.*?(?:\*/|\Z))*", re.DOTALL)
+_COMMENTS = re.compile(r"(?:\s++|--[^\n]*+\n?|/\*.*?(?:\*/|\Z))*+", re.DOTALL)
 _WORD = re.compile(r"[A-Za-z]+")
 _STATEMENTS: Final = frozenset(
     "select with values insert update delete replace create drop alter explain pragma attach detach begin commit end "
@@ -31,10 +31,10 @@ def before_execution(answer: Answer, sql: str) -> Category | None:
         return "cut"
     if answer.finish == "refused":
         return "refused"
-    rest = _COMMENTS.sub("", sql)
+    rest = _without_comments(sql)
     if not rest:
         return "empty"
-    return None if starts_like_sql(rest) else "preamble"
+    return None if _starts_like_sql(rest) else "preamble"
 
 
 def after_execution(outcome: Outcome, correct: bool) -> Category:
@@ -46,6 +46,15 @@ def after_execution(outcome: Outcome, correct: bool) -> Category:
 
 def starts_like_sql(text: str) -> bool:
     """Whether the first token of `text` (after comments) begins a statement."""
-    rest = _COMMENTS.sub("", text).lstrip("(")
-    word = _WORD.match(rest.lstrip())
+    return _starts_like_sql(_without_comments(text))
+
+
+def _without_comments(text: str) -> str:
+    """Return `text` from its first token on; the time is linear, whatever it begins with."""
+    comments = _COMMENTS.match(text)
+    return text[comments.end() if comments else 0 :]
+
+
+def _starts_like_sql(rest: str) -> bool:
+    word = _WORD.match(rest.lstrip("(").lstrip())
     return word is not None and word[0].lower() in _STATEMENTS

@@ -111,7 +111,7 @@ def _dispatch(words: list[str]) -> int:
 
 def _complain(message: str) -> None:
     """Print an error; what it quotes (ids, names, SQL) cannot speak to the terminal."""
-    from ...results.text import printable
+    from ...adapters.printable import printable
 
     print("turntide: " + "\n".join(map(printable, message.split("\n"))), file=sys.stderr)
 

@@ -63,8 +63,8 @@ def add_parser(commands: Subparsers, words: Sequence[str]) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Export. Raises ConfigurationError when runs do not belong together, a package is missing, or PATH is taken."""
+    from ...adapters.printable import printable
     from ...results.reading import open_run
-    from ...results.text import printable
 
     _require_free(args.out, args.to)
     runs = [open_run(folder) for folder in args.folders]

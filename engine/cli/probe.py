@@ -69,7 +69,7 @@ async def _probe(args: argparse.Namespace) -> Probe:
 
 
 def _text(found: Probe) -> str:
-    from ...results.text import printable
+    from ...adapters.printable import printable
 
     cost: Decimal | None = found.usd
     paid = f", and cost ${cost:.6f}" if cost is not None else ""

@@ -83,7 +83,7 @@ def _report(runs: Sequence[RunFolder], args: argparse.Namespace) -> int:
 
 def _say_why(runs: Sequence[RunFolder]) -> None:
     """Say on stderr why runs are not complete: it is no result, and would make equal answers give different bytes."""
-    from ...results.text import printable
+    from ...adapters.printable import printable
     from .status import ending, read_status
 
     for run in runs:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final, TextIO
 
+from ...adapters.printable import printable
 from ..live import Live
 from ..progress import ModelProgress
 from ..route import Route
@@ -158,13 +159,13 @@ def _row(label: str, counts: ModelProgress, route: Route) -> tuple[str, ...]:
         f"{head[0]:.0f} s: {head[1]}" if head else (f"{counts.backing_off} in back-off" if counts.backing_off else "")
     )
     return (
-        label,
+        printable(label),
         f"{counts.done:,}/{counts.planned:,}",
         f"{counts.running:,}",
         f"{counts.batched:,} in batches" if counts.batched else f"{counts.on_the_wire:,}/{limits.flight.bound:,}",
         rate,
         retries,
-        route.stopped.message if route.stopped else waits,
+        printable(route.stopped.message) if route.stopped else waits,
     )
 
 
@@ -201,7 +202,7 @@ def summary_text(summary: Summary) -> str:
     if len(summary.models) > 1 or left:
         lines.extend(_model_text(label, model, summary) for label, model in summary.models.items() if model.planned)
     lines.append(f"next: {summary.next}")
-    return "\n".join(lines)
+    return "\n".join(map(printable, lines))  # reasons quote what providers said
 
 
 def _model_text(label: str, model: ModelSummary, summary: Summary) -> str:

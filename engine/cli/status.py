@@ -141,9 +141,10 @@ def _show(status: Status, *, as_json: bool) -> None:
 
 
 def _lines(status: Status, now: float) -> Iterator[str]:
+    from ...adapters.printable import printable
     from ...results.operation_tables import failures_text
     from ...results.table import Table
-    from ...results.text import printable, render
+    from ...results.text import render
 
     operations = status.operations
     by = f" by {status.holder}" if status.holder else ""

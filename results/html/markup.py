@@ -5,7 +5,7 @@ from __future__ import annotations
 from html import escape
 from typing import Final
 
-from ..shown import printable
+from ...adapters.printable import printable
 
 _VOID: Final = frozenset({"meta"})
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import zlib
 from base64 import b64encode
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, cast
 
@@ -134,7 +134,7 @@ class Packer:
         ]
         if turn.ran and turn.gold:
             found["agree"] = cast("Json", compare(turn.gold[0].outcome, turn.ran[-1].outcome))
-        found["records"] = [self._item(dict(each.fields)) for each in turn.records]
+        found["records"] = [self._item(_shortened(dict(each.fields))) for each in turn.records]
         return found
 
     def _asked(self, asked: Asked, told: dict[tuple[str, str], tuple[Message, ...]]) -> Json:
@@ -158,7 +158,7 @@ class Packer:
         if not content.startswith("## "):
             return [["", self._text(content)]]
         parts = (part.partition("\n") for part in content[3:].split("\n\n## "))
-        return [[heading, self._text(text)] for heading, _, text in parts]
+        return [[_cut(heading), self._text(text)] for heading, _, text in parts]
 
     def _executed(self, executed: Executed, name: str) -> Json:
         sql = None if executed.sql is None else self._text(executed.sql)
@@ -175,8 +175,7 @@ class Packer:
         return known[1]
 
     def _text(self, text: str) -> int:
-        if len(text) > LONGEST:
-            text = f"{text[:LONGEST]}\n... cut here; the journal has all {len(text):,} characters"
+        text = _cut(text)
         if len(text) < SHARED:
             return self._texts.number(text, text)
         shared = self._shared.find(text)
@@ -187,11 +186,31 @@ class Packer:
         self._long.add(hash(text))
         return self._texts.number(text, text)
 
-    def _item(self, item: dict[str, Json]) -> int:
+    def _item(self, item: Json) -> int:
         return self._texts.number(_dumped(item).decode(), item)
 
     def _word(self, word: str) -> int:
         return self._words.number(word, word)
+
+
+def _cut(text: str) -> str:
+    """Return what is shown of a text: longer ones would hold a browser up for minutes."""
+    if len(text) <= LONGEST:
+        return text
+    return f"{text[:LONGEST]}\n... cut here; the journal has all {len(text):,} characters"
+
+
+def _shortened(value: Json) -> Json:
+    """Return a record with every text in it cut."""
+    match value:
+        case str():
+            return _cut(value)
+        case Mapping():
+            return {name: _shortened(part) for name, part in value.items()}
+        case Sequence():
+            return [_shortened(part) for part in value]
+        case _:
+            return value
 
 
 def _common(before: Sequence[Message], now: Sequence[Message]) -> int:

@@ -8,8 +8,9 @@ from decimal import Decimal
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from turntide.adapters.printable import printable
 from turntide.results.table import Cell, Difference, Number, Published, Rate, Table, counted
-from turntide.results.text import cell_text, printable, render
+from turntide.results.text import cell_text, render
 
 EX = Rate(hits=171, scored=200, planned=200, low=0.8, high=0.9)
 GAIN = Difference(points=4.5, low=1.2, high=7.8, n=200, planned=200, p=0.01)

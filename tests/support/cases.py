@@ -20,5 +20,12 @@ def headed(block: str) -> tuple[str, str]:
 
 
 def expanded(text: str) -> str:
-    """Write out every `<<text * n>>`."""
-    return re.sub(r"<<(.*?) \* (\d+)>>", lambda match: match[1] * int(match[2]), text, flags=re.DOTALL)
+    """Write out every `<<U+1B>>`, and every `<<text * n>>`, in which `{n}` counts from 1 and `{m}` from 0."""
+    text = re.sub(r"<<U\+([0-9A-F]+)>>", lambda code: chr(int(code[1], 16)), text)
+    return re.sub(r"<<(.*?) \* (\d+)>>", lambda part: _repeated(part[1], int(part[2])), text, flags=re.DOTALL)
+
+
+def _repeated(text: str, count: int) -> str:
+    if "{" not in text:
+        return text * count
+    return "".join(text.replace("{n}", str(place + 1)).replace("{m}", str(place)) for place in range(count))

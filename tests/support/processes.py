@@ -2,37 +2,33 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Callable
 from pathlib import Path
 
 
-def _parents() -> dict[int, int]:
-    """Return the parent of every process that is not a zombie."""
-    parents: dict[int, int] = {}
-    for stat in Path("/proc").glob("[0-9]*/stat"):
-        try:
-            state, parent = stat.read_text().rpartition(")")[2].split()[:2]
-        except OSError:  # gone meanwhile
-            continue
-        if state != "Z":
-            parents[int(stat.parent.name)] = int(parent)
-    return parents
-
-
 def descendants(pid: int) -> set[int]:
     """Return the process ids of everything below `pid`."""
-    parents = _parents()
     found: set[int] = set()
-    while more := {child for child, parent in parents.items() if parent in found | {pid}} - found:
-        found |= more
+    new = {pid}
+    while new := set[int]().union(*map(_children, new)) - found:
+        found |= new
     return found
 
 
 def children_of(pids: set[int]) -> list[set[int]]:
     """Return the children of each of `pids`."""
-    parents = _parents()
-    return [{child for child, parent in parents.items() if parent == pid} for pid in pids]
+    return [_children(pid) for pid in pids]
+
+
+def _children(pid: int) -> set[int]:
+    """Return the children of a process that are no zombies; none of one that is gone."""
+    found: set[int] = set()
+    for task in Path(f"/proc/{pid}/task").glob("*/children"):
+        with contextlib.suppress(OSError):  # gone meanwhile
+            found |= set(map(int, task.read_text().split()))
+    return set(filter(is_alive, found))
 
 
 def is_alive(pid: int) -> bool:

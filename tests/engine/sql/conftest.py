@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import sqlite3
 import subprocess
 import sys
 import textwrap
@@ -14,6 +13,8 @@ import pytest
 import pytest_asyncio
 from turntide.engine.sql.bounds import SqlLimits
 from turntide.engine.sql.pool import SqlPool
+
+from ...support.hostile import make_shop
 
 ENDLESS = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT count(*) FROM c"
 
@@ -33,20 +34,24 @@ async def eventually(condition: Callable[[], bool], seconds: float = 10.0) -> No
 @pytest.fixture(scope="session")
 def database(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A database with one table `item (id, name, price)` of 400 rows, alone in its folder."""
-    path = tmp_path_factory.mktemp("database") / "shop.sqlite"
-    connection = sqlite3.connect(path)
-    connection.execute("CREATE TABLE item (id INTEGER PRIMARY KEY, name TEXT, price REAL)")
-    connection.executemany("INSERT INTO item VALUES (?, ?, ?)", [(n, f"item {n}", n / 4) for n in range(400)])
-    connection.commit()
-    connection.close()
-    return path
+    return make_shop(tmp_path_factory.mktemp("database") / "shop.sqlite")
+
+
+@pytest.fixture(scope="session")
+def spare(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where SQLite in the workers of `pool` would put its temporary files."""
+    return tmp_path_factory.mktemp("spare")
 
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
-async def pool() -> AsyncIterator[SqlPool]:
+async def pool(spare: Path) -> AsyncIterator[SqlPool]:
     """A pool of one worker for all tests that leave it usable; what they execute, they execute alone."""
-    async with SqlPool(workers=1, limits=LIMITS) as pool:
-        yield pool
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SQLITE_TMPDIR", str(spare))
+        opened = SqlPool(workers=1, limits=LIMITS)
+        await opened.__aenter__()
+    yield opened
+    await opened.__aexit__()
 
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from turntide.datasets.tide.record import Plan, PlannedSamples
@@ -24,6 +25,29 @@ from ...support.pages import dialogue, made, packed
 from ...support.sweeps import Sweep, Talk, write
 from ..tide.conftest import TRIPLETS
 from ..tide.conftest import dialogue as tide_dialogue
+
+if TYPE_CHECKING:
+    from playwright.async_api import Browser, Page
+
+
+@asynccontextmanager
+async def opened(browser: Browser, path: Path, width: int = 1280, **options: Any) -> AsyncGenerator[Page]:
+    """Open a page and wait until its list stands; no error, no request and no dialog may have come when it closes."""
+    page = await browser.new_page(viewport={"width": width, "height": 900}, **options)
+    trouble: list[str] = []
+    page.on("pageerror", lambda error: trouble.append(str(error)))
+    page.on("console", lambda message: trouble.append(message.text))
+    page.on("request", lambda request: trouble.append(request.url) if request.url != path.as_uri() else None)
+    page.on("dialog", lambda dialog: trouble.append(dialog.message))
+    await page.goto(path.as_uri())
+    await page.wait_for_selector("html[data-ready]")
+    yield page
+    assert not trouble
+    await page.close()
+
+
+async def rows(page: Page) -> int:
+    return int((await page.inner_text("#count")).split()[0].replace(",", ""))
 
 
 @pytest.fixture(scope="session")

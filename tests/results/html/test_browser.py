@@ -3,43 +3,22 @@
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 from turntide.results.table import Table
 
 from ...support.pages import HOSTILE, dialogue, made
+from .conftest import opened, rows
 
 if TYPE_CHECKING:
-    from playwright.async_api import Browser, Page
+    from playwright.async_api import Browser
 
 pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.real("chromium")]
 
 CUT = "\n... cut here; the journal has all 200,004 characters"
-
-
-@asynccontextmanager
-async def opened(browser: Browser, path: Path, width: int = 1280, **options: Any) -> AsyncGenerator[Page]:
-    """Open a page and wait until its list stands; no error, no request and no dialog may have come when it closes."""
-    page = await browser.new_page(viewport={"width": width, "height": 900}, **options)
-    trouble: list[str] = []
-    page.on("pageerror", lambda error: trouble.append(str(error)))
-    page.on("console", lambda message: trouble.append(message.text))
-    page.on("request", lambda request: trouble.append(request.url) if request.url != path.as_uri() else None)
-    page.on("dialog", lambda dialog: trouble.append(dialog.message))
-    await page.goto(path.as_uri())
-    await page.wait_for_selector("html[data-ready]")
-    yield page
-    assert not trouble
-    await page.close()
-
-
-async def rows(page: Page) -> int:
-    return int((await page.inner_text("#count")).split()[0].replace(",", ""))
 
 
 async def test_filters_leave_the_dialogues_that_match_all_of_them(browser: Browser, plain: Path) -> None:
