@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
-from typing import Literal
+from typing import Literal, get_args
 
 from ..adapters.base import ConfigurationError
 
@@ -14,12 +14,13 @@ Group = Literal["benchmarks", "adapters", "readers", "reports", "measures", "exp
 
 
 @dataclass(frozen=True, slots=True)
-class Plugin:
-    """One entry point; `error` says why it could not be loaded. A broken one harms nothing else."""
+class Broken:
+    """An entry point that cannot be loaded, and why. It harms nothing else."""
 
+    group: Group
     name: str
     target: str
-    error: str = ""
+    error: str
 
 
 def names(group: Group) -> list[str]:
@@ -39,15 +40,14 @@ def load(group: Group, name: str) -> object:
         raise ConfigurationError(f"the {group.rstrip('s')} {name!r} ({point.value}) is broken: {error!r}") from error
 
 
-def inventory(group: Group) -> Iterator[Plugin]:
-    """Yield every plugin of a group, loaded or with the reason why not."""
-    for point in sorted(_points(group), key=lambda each: each.name):
-        try:
-            point.load()
-        except Exception as error:
-            yield Plugin(point.name, point.value, f"{type(error).__name__}: {error}")
-        else:
-            yield Plugin(point.name, point.value)
+def broken() -> Iterator[Broken]:
+    """Load everything that is installed, and yield what cannot be."""
+    for group in get_args(Group):
+        for point in sorted(_points(group), key=lambda each: each.name):
+            try:
+                point.load()
+            except Exception as error:
+                yield Broken(group, point.name, point.value, f"{type(error).__name__}: {error}")
 
 
 @cache

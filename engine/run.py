@@ -121,8 +121,7 @@ async def execute(
             summary = summarise(live)
             with suppress(JournalStopped, OSError):  # a full disk takes nothing more: this part stays without its end
                 await examination.end(journal, complete=summary.state == "complete", closing=live.closing)
-                talk.end(summary)
-                await asyncio.shield(journal.durable())
+                await asyncio.shield(talk.end(summary))
     return summary
 
 
@@ -269,16 +268,20 @@ class Dialogues:
         if fault:
             self._live.progress.unscored[fault] += 1
 
-    def end(self, summary: Summary) -> None:
+    async def end(self, summary: Summary) -> None:
         """Write the end of the part, if it has begun, and the summary, which a finished run keeps from its last part.
 
-        Raises JournalStopped and OSError.
+        Raises JournalStopped, when the summary is written all the same, and OSError.
         """
-        if self._begun or summary.state != "complete" or not (summary.folder / NAME).exists():
-            summary.save()
-        if self._begun:
-            reasons = {label: model.reason for label, model in summary.models.items() if model.reason}
-            self._door.journal.append(ended(summary.state, summary.reasons, reasons))
+        journal = self._door.journal
+        try:
+            if self._begun:
+                reasons = {label: model.reason for label, model in summary.models.items() if model.reason}
+                journal.append(ended(summary.state, summary.reasons, reasons))
+            await journal.durable()
+        finally:
+            if self._begun or summary.state != "complete" or not (summary.folder / NAME).exists():
+                summary.save(journal.size)
 
     def _stopped(self, unit: Unit, stop: Unfinished) -> None:
         """Draw the consequences of an unfinished dialogue for the run and its model."""

@@ -18,7 +18,7 @@ import orjson
 
 from ..adapters.base import Json
 from ..adapters.redaction import public_url
-from .binding import SUMMARY
+from .binding import JOURNAL_BYTES, SUMMARY
 from .errors import Why
 from .files import replace_file
 from .live import Live
@@ -131,9 +131,10 @@ class Summary:
             "next": self.next,
         }
 
-    def save(self) -> None:
-        """Write `summary.json`. Raises OSError."""
-        replace_file(self.folder / NAME, orjson.dumps(self.to_json(), option=orjson.OPT_INDENT_2) + b"\n")
+    def save(self, journal: int) -> None:
+        """Write `summary.json`, with the bytes of the journal that it goes with. Raises OSError."""
+        content = self.to_json() | {JOURNAL_BYTES: journal}
+        replace_file(self.folder / NAME, orjson.dumps(content, option=orjson.OPT_INDENT_2) + b"\n")
 
 
 def next_command(folder: Path, state: str) -> str:

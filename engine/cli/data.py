@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ...adapters.base import ConfigurationError
+from ...adapters.printable import printable
+from .. import registry
 from .arguments import at_least
 from .data_tide import add_design, asks_for_a_design
 from .places import add_places, overrides, show
@@ -24,7 +26,9 @@ def add_parser(commands: Subparsers, words: Sequence[str] = ()) -> None:
     parser = commands.add_parser("data", help="build, list and check databases and benchmarks")
     actions = parser.add_subparsers(metavar="ACTION", title="actions", required=True)
 
-    listing = actions.add_parser("list", help="known databases and benchmarks: where, how large, which hash")
+    listing = actions.add_parser(
+        "list", help="known databases and benchmarks: where, how large, which hash; plugins that are broken"
+    )
     add_places(listing)
     listing.set_defaults(run=_list)
 
@@ -73,6 +77,10 @@ def _list(args: argparse.Namespace) -> int:
             found.append(_entry("database", name, database.path, synthetic=database.synthetic))
     found.append(_entry("benchmark", "enterprisemem", enterprisemem.embedded_place(), synthetic=True))
     found.append(_entry("benchmark", "tide", tide.embedded_place(), synthetic=True))
+    found.extend(
+        {"kind": each.group, "name": each.name, "path": None, "problem": f"{each.target} is broken: {each.error}"}
+        for each in registry.broken()
+    )
     show(found, args.json, "\n".join(map(_line, found)))
     return 0
 
@@ -89,7 +97,7 @@ def _entry(kind: str, name: str, path: Path, *, synthetic: bool) -> dict[str, An
 def _line(entry: dict[str, Any]) -> str:
     head = f"{entry['kind']:<10}{entry['name']:<15}"
     if "problem" in entry:
-        return f"{head}{entry['problem']}"
+        return f"{head}{printable(entry['problem'])}"
     origin = "synthetic" if entry["synthetic"] else "real"
     return f"{head}{origin:<11}{entry['bytes'] / 1e6:>7.1f} MB  {entry['sha256'][:16]}  {entry['path']}"
 

@@ -110,6 +110,11 @@ class Journal:
         lines = [line for offset in self._records.offsets(unit) if (line := self._line_at(offset))["u"] == unit]
         return [line["fields"] for line in sorted(lines, key=lambda line: (line["b"], line["s"]))]
 
+    @property
+    def size(self) -> int:
+        """Bytes that are on disk."""
+        return self._writer.size
+
     def statistics(self) -> Statistics:
         """Return what this process has written."""
         return self._writer.statistics()

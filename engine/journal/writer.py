@@ -94,6 +94,11 @@ class Writer:
             start, group = start - len(group), self._buffer
         return bytes(group[start : group.index(b"\n", start) + 1])
 
+    @property
+    def size(self) -> int:
+        """Bytes that are on disk."""
+        return self._durable
+
     def statistics(self) -> Statistics:
         """Return the counts so far."""
         return Statistics(self._lines, self._groups, self._bytes, len(self._waiting))

@@ -153,7 +153,7 @@ async def test_a_night_leaves_a_summary_that_says_how_to_go_on(
         environ = {"OPENAI_API_KEY": "wrong", "OPENAI_BASE_URL": strict}
         ended = await run_toy(folder, base_url, units=6, spec=spec, environ=environ)
         found = json.loads((folder / "summary.json").read_bytes())
-        assert found == ended.to_json()
+        assert found == ended.to_json() | {"journal_bytes": (folder / "journal.jsonl").stat().st_size}
         assert (found["state"], found["exit_code"]) == ("incomplete", 3)
         assert (found["planned"], found["done"], found["left"]) == (12, 6, 6)
         assert (found["known_usd"], found["exposed_usd"]) == ("0", "0")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -80,3 +81,27 @@ def test_a_lost_journal_is_named_with_what_it_cost_and_the_way_out(
     said = refused(capsys, command, run)
     assert "what they cost ($1.50 spent and $0.25 exposed, by summary.json)" in said
     assert "restore the file from a copy, or start a new run in another folder" in said
+
+
+@pytest.fixture(scope="module")
+def ended(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A real run that came to its end."""
+    folder = tmp_path_factory.mktemp("ended") / "run"
+    words = ["--model", "sim/reader-perfect", "--condition", "B", "--limit", "2", "--sql-workers", "1"]
+    assert main(["run", "enterprisemem", *words, "--out", str(folder)]) == 0
+    return folder
+
+
+@every_command
+def test_a_journal_that_lost_lines_at_its_end_is_refused_until_that_is_meant(
+    ended: Path, tmp_path: Path, command: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = tmp_path / "run"
+    shutil.copytree(ended, run)
+    journal = run / "journal.jsonl"
+    lines = journal.read_bytes().splitlines(keepends=True)
+    journal.write_bytes(b"".join(lines[:-2]))
+    lost = len(lines[-1]) + len(lines[-2])
+    assert f"{journal} has lost its end: {lost} bytes" in refused(capsys, command, run)
+    (run / "summary.json").unlink()
+    assert main(["status", str(run)]) == 0

@@ -1,7 +1,10 @@
 from __future__ import annotations
 
 import json
+import os
 import sqlite3
+import subprocess
+import sys
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -19,6 +22,20 @@ def folder(tmp_path: Path) -> Path:
         connection.commit()
     write(tmp_path, "SELECT loan_id FROM loan")
     return tmp_path
+
+
+def test_a_plugin_that_is_broken_is_listed_and_harms_nothing_else(tmp_path: Path) -> None:
+    info = tmp_path / "theirs-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: theirs\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text("[turntide.benchmarks]\ntheirs = theirs_that_is_gone:benchmark\n")
+    listed = subprocess.run(
+        [sys.executable, "-m", "turntide.engine.cli", "data", "list", "--json"],
+        env={**os.environ, "PYTHONPATH": str(tmp_path)}, capture_output=True, check=True,
+    )  # fmt: skip
+    found = {(each["kind"], each["name"]): each.get("problem", "") for each in json.loads(listed.stdout)}
+    assert found["benchmarks", "theirs"].startswith("theirs_that_is_gone:benchmark is broken: ModuleNotFoundError")
+    assert [kind for kind, _ in found if kind not in ("database", "benchmark")] == ["benchmarks"]
 
 
 def write(folder: Path, gold: str) -> None:
