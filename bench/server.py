@@ -1,4 +1,5 @@
-"""A provider that costs nearly nothing: one answer of 1 KB to whatever is asked, `delay` seconds after the last byte.
+"""A provider that costs nearly nothing: one answer of 1 KB to whatever is asked, `delay` seconds after the last byte,
+or the same failure.
 
 It speaks just enough HTTP for kept connections, in a process of its own, so that the client is what is measured.
 """
@@ -26,15 +27,16 @@ ANSWER: Final = orjson.dumps(
         "usage": {"prompt_tokens": 1500, "completion_tokens": 180, "total_tokens": 1680},
     }
 )
-_HEAD: Final = b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: %d\r\n\r\n"
-_REPLY: Final = _HEAD % len(ANSWER) + ANSWER
+FAILURE: Final = orjson.dumps({"error": {"message": "the server had an error", "type": "server_error"}})
+_HEAD: Final = b"HTTP/1.1 %d -\r\ncontent-type: application/json\r\ncontent-length: %d\r\n\r\n"
+_REPLIES: Final = {status: _HEAD % (status, len(body)) + body for status, body in ((200, ANSWER), (500, FAILURE))}
 _LENGTH: Final = b"content-length: "
 
 
 @contextmanager
-def answering(delay: float) -> Generator[str]:
-    """Start the provider; yield its base URL, and stop it."""
-    command = [sys.executable, "-m", __name__, str(delay)]
+def answering(delay: float, status: int = 200) -> Generator[str]:
+    """Start the provider; yield its base URL, and stop it. Its status is 200 or 500."""
+    command = [sys.executable, "-m", __name__, str(delay), str(status)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
         assert server.stdout is not None
         try:
@@ -46,8 +48,9 @@ def answering(delay: float) -> Generator[str]:
 class _Answering(asyncio.Protocol):
     """One connection: requests one after another, never two at once."""
 
-    def __init__(self, delay: float) -> None:
+    def __init__(self, delay: float, status: int) -> None:
         self._delay = delay
+        self._reply = _REPLIES[status]
         self._seen = b""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -62,15 +65,15 @@ class _Answering(asyncio.Protocol):
 
     def _answer(self) -> None:
         if not self._transport.is_closing():
-            self._transport.write(_REPLY)
+            self._transport.write(self._reply)
 
 
-async def _serve(delay: float) -> None:
+async def _serve(delay: float, status: int) -> None:
     loop = asyncio.get_running_loop()
-    server = await loop.create_server(lambda: _Answering(delay), "127.0.0.1", 0, backlog=4096)
+    server = await loop.create_server(lambda: _Answering(delay, status), "127.0.0.1", 0, backlog=4096)
     print(server.sockets[0].getsockname()[1], flush=True)
     await server.serve_forever()
 
 
 if __name__ == "__main__":
-    uvloop.run(_serve(float(sys.argv[1])))
+    uvloop.run(_serve(float(sys.argv[1]), int(sys.argv[2])))

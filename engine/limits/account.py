@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import random
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Final
@@ -24,6 +26,9 @@ BOLDEST_RECOVERY: Final = 0.32
 after a bad hour."""
 
 LONGEST_WINDOW: Final = 3600.0
+
+RETURN: Final = 1.0
+"""Seconds over which those who waited for a pause come back, each after a gap of its own: nobody returns in step."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,7 +62,9 @@ class AccountLimits:
         self.flight = Flight(limits.in_flight, adaptive=limits.finds_its_bound)
         self.requests = RequestRate(limits.requests_per_minute, clock) if limits.requests_per_minute else None
         self.tokens = TokenRate(limits.tokens_per_minute, clock) if limits.tokens_per_minute else None
-        self.paused_until = 0.0
+        self.paused_until = -math.inf
+        self._next_return = -math.inf
+        self._chance = random.Random()
         self.pause_reason = ""
         self.pauses = 0
         self._stated = limits.requests_per_minute
@@ -68,7 +75,7 @@ class AccountLimits:
         """Return the seconds until a call may go: 0 now, None when only a landing call can tell."""
         if self.flight.full():
             return None
-        pause = self.paused_until - self._clock()
+        pause = max(self.paused_until, self._next_return) - self._clock()
         by_requests = self.requests.wait() if self.requests else 0.0
         by_tokens = self.tokens.wait(tokens) if self.tokens else 0.0
         return max(0.0, pause, by_requests, by_tokens)
@@ -84,8 +91,11 @@ class AccountLimits:
         return "tokens per minute"
 
     def take(self, tokens: float) -> None:
-        """A call goes now."""
+        """A call goes now; soon after a pause, the next one goes a little later."""
         self.flight.enter()
+        now = self._clock()
+        if now - self.paused_until < RETURN:
+            self._next_return = now + self._chance.uniform(0.0, 2 * RETURN / self.flight.bound)
         if self.requests:
             self.requests.take()
         if self.tokens:

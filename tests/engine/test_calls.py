@@ -115,6 +115,25 @@ def test_nobody_comes_back_before_the_server_asked(tmp_path: Path) -> None:
     assert min(times[8:]) >= pause_began + 30 - 0.02
 
 
+def test_those_who_were_refused_together_do_not_come_back_in_step(tmp_path: Path) -> None:
+    times: list[float] = []
+
+    async def main() -> None:
+        loop = asyncio.get_running_loop()
+
+        def react(n: int, body: bytes) -> Reaction:
+            times.append(loop.time())
+            return fault(429, retry_after=30.0) if n < 8 else good()
+
+        async with bench(tmp_path, ScriptedProvider(react), limits=Limits(in_flight=8, adaptive=False)) as setup:
+            await _all(setup, 8)
+
+    run_jumping(main(), writing)
+    returns = sorted(times[8:])
+    assert len({round(time, 3) for time in returns}) == 8
+    assert 0.1 < returns[-1] - returns[0] < 5
+
+
 def test_a_retry_after_beyond_the_ceiling_parks_the_model(tmp_path: Path) -> None:
     async def main() -> tuple[str, int]:
         scripted = ScriptedProvider(lambda n, body: fault(429, retry_after=7200.0))
@@ -232,6 +251,21 @@ def test_draining_wakes_who_is_backing_off(tmp_path: Path) -> None:
             return loop.time() - began
 
     assert run_jumping(main(), writing) < 0.1
+
+
+def test_a_dialogue_that_is_cancelled_in_back_off_ends_within_one_tick_as_cancelled(tmp_path: Path) -> None:
+    async def main() -> tuple[bool, bool, int]:
+        scripted = ScriptedProvider(lambda n, body: fault(503, retry_after=300.0))
+        async with bench(tmp_path, scripted) as setup:
+            task = asyncio.create_task(setup.ask("u"))
+            await asyncio.sleep(1)
+            before = setup.route.turnstile.limits.flight.now
+            task.cancel()
+            await asyncio.sleep(0)
+            await asyncio.sleep(0)
+            return task.done(), task.cancelled(), before
+
+    assert run_jumping(main(), writing) == (True, True, 0)
 
 
 async def test_the_throttle_paces_but_never_reorders(tmp_path: Path) -> None:

@@ -250,6 +250,22 @@ async def test_an_unfinished_unit_blocks_its_lane_and_nothing_else(tmp_path: Pat
     assert not {f"sim/echo/{n:04}/0" for n in range(6, 30, 3)} & ended
 
 
+async def test_a_run_whose_last_dialogues_are_never_answered_ends_within_attempts_times_the_time_out(
+    tmp_path: Path,
+) -> None:
+    settings = Settings(sql_workers=1, attempt_timeout=0.5, retries=1, backoff=0.01)
+    hanging = "sim/echo?stall=1"
+    async with serve(Config()) as base_url:
+        began = time.monotonic()
+        summary = await run_toy(
+            tmp_path / "run", base_url, units=3, spec=toy_spec("sim/echo", hanging, settings=settings)
+        )
+        seconds = time.monotonic() - began
+    assert (summary.models["sim/echo"].done, summary.models[hanging].done) == (3, 0)
+    assert summary.exit_code == 3
+    assert 2 * 0.5 < seconds < 2 * 0.5 + 4  # a little, on a crowded machine: what a run costs besides
+
+
 async def test_a_second_process_is_told_who_holds_the_folder(tmp_path: Path) -> None:
     async with serve(Config(latency=0.05)) as base_url:
         first = asyncio.create_task(run_toy(tmp_path / "run", base_url))

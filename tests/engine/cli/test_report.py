@@ -45,6 +45,17 @@ def refused(capsys: pytest.CaptureFixture[str], *words: str | Path) -> str:
     return err
 
 
+def test_a_report_that_fails_leaves_the_run_as_it_was(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise ZeroDivisionError
+
+    before = {path: path.read_bytes() for path in run.rglob("*") if path.is_file()}
+    monkeypatch.setattr("turntide.results.formats.written", fail)
+    with pytest.raises(ZeroDivisionError):
+        main(["report", str(run)])
+    assert {path: path.read_bytes() for path in run.rglob("*") if path.is_file()} == before
+
+
 class TestReport:
     def test_by_default_it_prints_results_and_neither_folder_nor_clock(
         self, run: Path, capsys: pytest.CaptureFixture[str]
