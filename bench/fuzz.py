@@ -1,6 +1,6 @@
 """`python -m bench.fuzz [--seconds N] [--seed N]`: statements that nobody would think of, against the SQL workers.
 
-Half are grown from a grammar, half are real gold statements mutilated: BIRD's where the real data stand beside the
+Some are grown from a grammar, others are real gold statements mutilated: BIRD's where the real data stand beside the
 project (`TURNTIDE_SHARED`), else the synthetic benchmark's. Exit code 1, with the shortest statement that was found to
 do it, when one crashes a worker, is answered late, or changes or leaves a file.
 """
@@ -18,6 +18,7 @@ from typing import Any, Final
 import uvloop
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
+from hypothesis.errors import Flaky
 from turntide.datasets.enterprisemem.benchmark import benchmark
 from turntide.engine.sql.bounds import SqlLimits
 
@@ -58,6 +59,8 @@ def _fuzz(fuzzer: Fuzzer, shop: Path, golds: Mapping[Path, Sequence[str]], first
     while time.monotonic() < end:
         try:
             _batch(fuzzer, shop, golds, number)
+        except Flaky as once:
+            print(f"seen once with --seed {number}, and not again (a busy machine?): {once}", flush=True)
         except Exception as found:
             print(f"\nfound with --seed {number}: {found}", *getattr(found, "__notes__", ()), sep="\n")
             return 1

@@ -10,9 +10,11 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 
 
-def test_the_behaviours_are_numbered_without_a_gap() -> None:
+def test_the_behaviours_are_numbered_without_a_gap_and_each_names_a_test() -> None:
     text = (ROOT / "docs" / "behaviours.md").read_text()
     assert [int(number) for number in re.findall(r"^(\d+)\. ", text, re.MULTILINE)] == list(range(1, 38))
+    lines = re.split(r"^\d+\. ", text, flags=re.MULTILINE)[1:]
+    assert [number for number, line in enumerate(lines, 1) if ".py: test_" not in line] == []
 
 
 @pytest.mark.parametrize(("page", "count"), [("behaviours.md", 30), ("security.md", 15)])

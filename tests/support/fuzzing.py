@@ -14,8 +14,8 @@ from turntide.engine.sql.databases import Stamp
 from turntide.engine.sql.outcome import Outcome
 from turntide.engine.sql.pool import GRACE, SqlPool
 
-ATTEMPTS = 3
-"""A statement is late when it is late as often as this: other work on the machine can only add."""
+ATTEMPTS = 5
+"""A statement is late when it is late as often as this, a second apart: other work on the machine can only add."""
 
 
 class Fuzzer:
@@ -60,6 +60,7 @@ class Fuzzer:
             if min(seconds) <= self._patience:
                 return execution.outcome
             assert len(seconds) < ATTEMPTS, f"it was answered late: {seconds}"
+            await asyncio.sleep(1.0)
 
     def _surroundings(self, database: Path) -> tuple[Stamp, list[frozenset[Path]]]:
         return Stamp.of(database), [frozenset(folder.iterdir()) for folder in (database.parent, *self._folders)]
