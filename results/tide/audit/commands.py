@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from ....adapters.base import ConfigurationError
+from ....adapters.printable import printable
 from ....engine.cli.arguments import at_least
 from ....engine.cli.output import add_output, put
 from ....engine.cli.working import Working
-from ...shown import printable
 
 if TYPE_CHECKING:
     from ....engine.benchmark import Subparsers

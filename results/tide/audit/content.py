@@ -14,9 +14,9 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
+from ....adapters.printable import printable
 from ....datasets.tide.samples import Layer, Sample
 from ....datasets.tide.state import DialogueState
-from ...shown import printable
 
 Speaker: TypeAlias = Literal["user", "assistant"]
 

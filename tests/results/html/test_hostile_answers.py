@@ -54,21 +54,18 @@ def written(hostile: Path) -> Path:
 
 COMMANDS = {
     "memory": [
-        "status memory",
         "report memory --operations",
-        "report memory --format latex --out out/memory/latex",
         "export memory --to csv --out out/memory/csv",
         "export memory --to inspect --out out/memory/inspect",
-        "export memory --to otel --out out/memory/spans.jsonl",
         "rescore memory",
     ],
     "drift": [
         "report drift --format markdown --out out/drift/markdown",
-        "report drift --json --operations",
-        "export drift --to csv --out out/drift/csv",
+        "report drift --format latex --out out/drift/latex",
         "export drift --to parquet --out out/drift/parquet",
+        "export drift --to otel --out out/drift/spans.jsonl",
     ],
-    "failed": ["status failed", "report failed", "resume failed"],
+    "failed": ["status failed"],
 }
 """Commands that show a run; between the two runs every form there is."""
 
