@@ -17,6 +17,7 @@ from .exchange import exchange
 from .journal import Journal, Key
 from .ledger import Ledger, answer_line, answer_of, fail_line, sent_line
 from .limits.clock import Clock
+from .pace import Pace
 from .progress import Progress
 from .retries import PUSH_BACKS, Again, Attempt, Retries, Sleep, carry_on
 from .route import Route, cost_of
@@ -91,6 +92,7 @@ class Calls:
         self._seed = seed
         self._batches = batches
         self._jitter = random.Random()
+        self._pace = Pace()
 
     async def ask(self, key: Key, route: Route, question: Question, repeat: int) -> Answer:
         """Return the answer to `question` at `key`: the journalled one, or a new one, paid once.
@@ -178,7 +180,7 @@ class Calls:
         repeatable = (("idempotency-key", idempotency_key(self._run, call.key, call.digest)),)
         deadline = self._deadline()
         reply, hints = await exchange(
-            route.transport, route.provider, route.account, call.question, call.wire, deadline, repeatable
+            route.transport, route.provider, route.account, call.question, call.wire, deadline, repeatable, self._pace
         )
         route.turnstile.limits.hinted(hints)
         return reply

@@ -20,6 +20,7 @@ from ..adapters.base import (
 )
 from ..adapters.provider import Provider
 from ..adapters.redaction import redact, redact_read, redact_reply
+from .pace import Pace
 
 
 class Exchanged(NamedTuple):
@@ -37,9 +38,15 @@ async def exchange(
     wire: WireRequest,
     deadline: float,
     headers: tuple[tuple[str, str], ...] = (),
+    pace: Pace | None = None,
 ) -> Exchanged:
-    """Send the bytes that ask `question` once, within `deadline` seconds; a failure of the transport is a Fault."""
+    """Send the bytes that ask `question` once, within `deadline` seconds; a failure of the transport is a Fault.
+
+    With a `pace`, what comes back waits for its turn before it is read.
+    """
     came = await carried(transport, provider, account, wire, deadline, headers)
+    if pace:
+        await pace.turn()
     if isinstance(came, Fault):
         return Exchanged(came)
     return Exchanged(understood(provider, account, came, question), provider.wire.hints(came))
