@@ -76,5 +76,4 @@ def _turnstiles(routes: Routes) -> dict[str, Turnstile]:
 
 
 def _limits(turnstile: Turnstile) -> Json:
-    known = turnstile.limits
-    return [known.flight.bound, known.requests.per_minute if known.requests else None]
+    return [turnstile.limits.bound, turnstile.limits.per_minute]

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from decimal import Decimal
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -19,11 +20,15 @@ from .budget import Budget
 from .choices import resolved, resolved_auxiliary
 from .errors import Unfinished
 from .ledger import Line
-from .limits.account import AccountLimits, Limits
+from .limits.account import Limits
 from .limits.clock import Clock, loop_time
+from .manifest import text_digest
 from .route import BatchWay, Route, longest_output
+from .share import Alone, Share
 from .spec import ModelSpec, Settings, Spec
 from .turnstile import Purse, Turnstile
+
+ALONE: Final = Alone()
 
 _TRIAL: Final = (Message("user", "?"),)
 """The smallest question, which shows whether a model's options can be written and where they go."""
@@ -54,6 +59,7 @@ def open_routes(
     clock: Clock,
     journal: Callable[[Line], None],
     environ: Mapping[str, str] = os.environ,
+    share: Share = ALONE,
 ) -> Routes:
     """Return the ways to all of the run's models, and to the auxiliary ones, each of which has limits of its own.
 
@@ -73,7 +79,14 @@ def open_routes(
         alone = (model.name,) if model in own else ()
         place = (account.provider, account.base_url, account.alias, *alone)
         if place not in shared:
-            shared[place] = _turnstile(account, settings, model, purse, clock, journal)
+            public = f"{account.provider}/{account.alias}"
+            shared[place] = share.turnstile(
+                f"{public} {text_digest(repr(place))[:8]}",
+                limits_of(account, settings, model),
+                purse,
+                clock,
+                partial(_changed, journal, public, clock),
+            )
         routes.by_label[model.name] = Route(
             label=model.name,
             name=name,
@@ -153,22 +166,15 @@ def price_of(
     return price
 
 
-def _turnstile(
-    account: Account,
-    settings: Settings,
-    model: ModelSpec,
-    purse: Purse,
-    clock: Clock,
-    journal: Callable[[Line], None],
-) -> Turnstile:
+def limits_of(account: Account, settings: Settings, model: ModelSpec) -> Limits:
+    """Return what is known of an account's limits; the first of its models in a run says what is its own."""
     in_flight = model.in_flight or settings.in_flight
-    limits = Limits(
+    return Limits(
         requests_per_minute=model.rpm or settings.rpm,
         tokens_per_minute=model.tpm or settings.tpm,
         in_flight=min(in_flight, account.in_flight or in_flight),
     )
 
-    def changed(change: Line) -> None:
-        journal({"k": "limit", "account": f"{account.provider}/{account.alias}", "at": round(clock(), 3), **change})
 
-    return Turnstile(AccountLimits(limits, clock, changed), purse, clock)
+def _changed(journal: Callable[[Line], None], account: str, clock: Clock, change: Line) -> None:
+    journal({"k": "limit", "account": account, "at": round(clock(), 3), **change})

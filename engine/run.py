@@ -39,9 +39,10 @@ from .parts import began, ended
 from .progress import Progress
 from .pulse import beating
 from .retries import Retries
-from .routes import check_ways, open_routes
+from .routes import ALONE, check_ways, open_routes
 from .scheduler import Scheduler
 from .seeding import Seed
+from .share import Share
 from .spec import ModelSpec, Settings, Spec
 from .summary import NAME, Summary, summarise
 from .turnstile import Purse
@@ -57,6 +58,7 @@ LOCK_STEP: Final = 10_000
 
 def identity(spec: Spec, experiment: Experiment) -> dict[str, Json]:
     """Return all that decides a run's requests and scores; two runs with equal identity may share a folder."""
+    shards: dict[str, Json] = {"shards": spec.shards} if spec.shards else {}
     return {
         "format": FORMAT,
         "benchmark": spec.benchmark,
@@ -66,10 +68,11 @@ def identity(spec: Spec, experiment: Experiment) -> dict[str, Json]:
         "seed": spec.seed,
         "limit": spec.limit,
         "experiment": experiment.identity(),
+        **shards,
     }
 
 
-def _settings(spec: Spec) -> dict[str, Json]:
+def settings_of(spec: Spec) -> dict[str, Json]:
     """Return what was asked for, but for logins in the benchmark's URLs, and where: paths are relative to there."""
     asked = msgspec.to_builtins(spec)
     return {"spec": {**asked, "options": without_logins(asked["options"])}, "cwd": str(Path.cwd())}
@@ -86,17 +89,20 @@ async def execute(
     observe: Callable[[Live], None] = lambda live: None,
     environ: Mapping[str, str] = os.environ,
     until: Until | None = None,
+    share: Share = ALONE,
 ) -> Summary:
     """Run `spec` in `folder` to its end, or to where it must stop; run again, it goes on from there.
 
     `observe` is called once, when everything stands and nothing was sent; keys and base URLs come from `environ`; this
-    part of the run has ended by `until`.
+    part of the run has ended by `until`. `share` says which part of the plan is done here, and who does the others.
     Raises ConfigurationError (the user can mend it) and RunError (the folder cannot be trusted, or the run has
     diverged).
     """
     await check_ways(spec, experiment.auxiliary, environ)
+    experiment = share.part(experiment)
     examination = Examination(experiment)
-    async with _open(spec, experiment, folder, environ, until, examination.visit) as (live, journal, executor, talk):
+    async with _open(spec, experiment, folder, environ, until, share, examination.visit) as opened:
+        live, journal, executor, talk = opened
         observe(live)
         if live.progress.left:
             await live.closing.during(_prepare(experiment, executor, live.progress))
@@ -151,6 +157,7 @@ async def _open(
     folder: Path,
     environ: Mapping[str, str],
     until: Until | None,
+    share: Share,
     visit: Visitor,
 ) -> AsyncGenerator[tuple[Live, Journal, SqlExecutor, Dialogues]]:
     """Open everything a run stands on, in the order in which it can be refused; close it in reverse."""
@@ -158,7 +165,7 @@ async def _open(
     async with AsyncExitStack() as stack:
         stack.enter_context(RunLock(folder))
         stack.enter_context(seldom_collected())
-        manifest = open_or_create(folder, identity(spec, experiment), _settings(spec))
+        manifest = open_or_create(folder, identity(spec, experiment) | share.identity(), settings_of(spec))
         budget = Budget(cap=Decimal(settings.max_cost) if settings.max_cost else None)
         ledger = Ledger(budget)
         progress = Progress()
@@ -169,9 +176,10 @@ async def _open(
         ledger.close()
         _plan(spec, experiment, progress, journal)
         closing, purse = Closing(), Purse(budget)
-        routes = open_routes(spec, experiment.auxiliary, purse, loop_time, journal.append, environ)
+        routes = open_routes(spec, experiment.auxiliary, purse, loop_time, journal.append, environ, share)
         stack.push_async_callback(routes.aclose)
         closing.listeners.append(routes.close_turnstiles)
+        await stack.enter_async_context(share.working(purse, closing))
         executor = await stack.enter_async_context(
             SqlExecutor(
                 experiment.databases,

@@ -7,7 +7,7 @@ import re
 import tomllib
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
-from typing import Annotated, Any, Final, TypeAlias, TypeVar, cast
+from typing import Annotated, Any, Final, Literal, TypeAlias, TypeVar, cast
 
 import msgspec
 
@@ -47,7 +47,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     in seconds; `retries`: after faults, the first after about `backoff` seconds; `max_errors`: failed
     dialogues after which a model is parked; `sql_workers` 0: one per core; `seed_from`: the folder of a run whose
     answers are taken over where the request is the same; `batch`: calls travel through the providers' batch APIs, all
-    dialogues in lock-step.
+    dialogues in lock-step; `on`: what runs the shards, if there are any.
     """
 
     max_cost: Annotated[str, msgspec.Meta(pattern=_USD)] | None = None
@@ -64,10 +64,14 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     prices: str = ""
     seed_from: str = ""
     batch: bool = False
+    on: Literal["process", "ray"] = "process"
 
 
 class Spec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One run. `options` are the benchmark's own; all but `settings` and `out` is the run's identity."""
+    """One run. `options` are the benchmark's own; all but `settings` and `out` is the run's identity.
+
+    `shards`: into how many runs, each in a process of its own, the plan is cut (docs/shards.md).
+    """
 
     benchmark: str
     models: list[ModelSpec]
@@ -75,6 +79,7 @@ class Spec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     repeats: Positive = 1
     seed: NotNegative = 0
     limit: Positive | None = None
+    shards: Positive | None = None
     settings: Settings = Settings()
     out: str = ""
 

@@ -2,11 +2,16 @@
 
 A grant is a permit of the limits and a reservation of money, taken together at the head of the queue. Reserving
 earlier would starve the cap: a thousand queued calls would hold money that none of them is spending.
+
+    Turnstile             the queue; who grants is left open
+      OwnTurnstile        grants from limits and money of this process alone
+      SharedTurnstile     asks for grants of what several processes share    (engine.shards.turnstile)
 """
 
 from __future__ import annotations
 
 import asyncio
+from abc import ABC, abstractmethod
 from collections import deque
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -16,6 +21,9 @@ from .budget import Budget
 from .errors import Unfinished
 from .limits.account import AccountLimits
 from .limits.clock import Clock
+from .limits.limiter import Limiter
+
+WAITS_FOR_MONEY: Final = "money in flight to come back"
 
 BURST: Final = 32
 """Grants per loop tick: more at once would hold the loop for as long as it takes to send them all."""
@@ -45,31 +53,43 @@ class Purse:
         for turnstile in self.turnstiles:
             turnstile.wake()
 
-    def exhausted(self, next_call: Decimal) -> Unfinished:
-        """Return the reason to stop: nothing is on the wire and the next call does not fit under the cap."""
+    def exhausted(self, next_call: Decimal, committed: Decimal | None = None) -> Unfinished:
+        """Return the reason to stop: nothing is on the wire and the next call does not fit under the cap.
+
+        `committed` is what all who share the budget have committed; None: nobody else does.
+        """
         budget = self.budget
-        left = (budget.cap or Decimal(0)) - budget.committed
+        spent = f"${budget.known:.6f} spent, ${budget.exposed:.6f} exposed"
+        if committed is None:
+            committed = budget.committed
+        else:
+            spent = f"at most ${committed:.6f} spent by all shards"
         return Unfinished(
             "budget",
-            f"the budget is reached: the next call may cost up to ${next_call:.6f}, more than the ${left:.6f} left "
-            f"of ${budget.cap} (${budget.known:.6f} spent, ${budget.exposed:.6f} exposed). --max-tokens lowers what a "
+            f"the budget is reached: the next call may cost up to ${next_call:.6f}, more than the "
+            f"${(budget.cap or 0) - committed:.6f} left of ${budget.cap} ({spent}). --max-tokens lowers what a "
             "call may cost, --max-cost raises the cap.",
         )
 
 
-class Turnstile:
-    """The queue of one account, and its dispatcher: `_serve`, once in a tick of the loop that may let the head go."""
+class Turnstile(ABC):
+    """The queue of one account. `limits` learn from the replies to what it lets through."""
 
-    def __init__(self, limits: AccountLimits, purse: Purse, clock: Clock) -> None:
-        self.limits = limits
+    def __init__(self, limits: Limiter, purse: Purse, clock: Clock) -> None:
+        self.limits: Limiter = limits
         self._purse = purse
         self._clock = clock
         self._waiting: deque[Ticket] = deque()
-        self._alarm: asyncio.TimerHandle | None = None
-        self._granted_this_tick = 0
-        self._tick_is_due = False
         self._closed: Unfinished | None = None
         purse.turnstiles.append(self)
+
+    @abstractmethod
+    def wake(self) -> None:
+        """Something changed that may let the head of the queue go: look soon, once for all changes."""
+
+    @abstractmethod
+    def _grant_now(self, tokens: float, usd: Decimal) -> bool:
+        """Grant a call that nobody waits before, if that can be told without waiting; return whether it was."""
 
     async def enter(self, model: str, tokens: float, usd: Decimal, *, again: bool = False) -> None:
         """Return when a call may be sent: limits taken and `usd` reserved. `again` puts a retry at the head.
@@ -78,8 +98,7 @@ class Turnstile:
         """
         if self._closed:
             raise Unfinished(self._closed.why, self._closed.message)
-        if not self._waiting and self._blocked(tokens, usd) == 0:
-            self._grant(tokens, usd)
+        if not self._waiting and self._grant_now(tokens, usd):
             return
         ticket = Ticket(model, tokens, usd, self._clock(), asyncio.get_running_loop().create_future())
         (self._waiting.appendleft if again else self._waiting.append)(ticket)
@@ -96,11 +115,6 @@ class Turnstile:
         """A granted call has landed: `used` tokens and `cost` replace what was reserved; None where nobody knows."""
         self.limits.land(tokens, used)
         self._purse.settle(usd, cost)
-
-    def wake(self) -> None:
-        """Something changed that may let the head of the queue go: look in the next tick, once for all changes."""
-        if self._waiting:
-            self._next_tick()
 
     def reject(self, reason: Unfinished, model: str | None = None) -> None:
         """Turn away everyone who waits (for `model`, or all)."""
@@ -119,17 +133,45 @@ class Turnstile:
         if not self._waiting:
             return None
         first = self._waiting[0]
-        fits = self._purse.budget.fits(first.usd)
-        return self._clock() - first.since, self.limits.why(first.tokens) if fits else "money in flight to come back"
+        return self._clock() - first.since, self._why(first)
+
+    @abstractmethod
+    def _why(self, first: Ticket) -> str:
+        """Return for what the first in the queue waits."""
+
+
+class OwnTurnstile(Turnstile):
+    """Grants from this process's limits and money: by `_serve`, once in a tick of the loop that may let the head go."""
+
+    def __init__(self, limits: AccountLimits, purse: Purse, clock: Clock) -> None:
+        super().__init__(limits, purse, clock)
+        self._own = limits
+        self._alarm: asyncio.TimerHandle | None = None
+        self._granted_this_tick = 0
+        self._tick_is_due = False
+
+    def wake(self) -> None:
+        """Look in the next tick."""
+        if self._waiting:
+            self._next_tick()
+
+    def _grant_now(self, tokens: float, usd: Decimal) -> bool:
+        if self._blocked(tokens, usd) != 0:
+            return False
+        self._grant(tokens, usd)
+        return True
+
+    def _why(self, first: Ticket) -> str:
+        return self._own.why(first.tokens) if self._purse.budget.fits(first.usd) else WAITS_FOR_MONEY
 
     def _blocked(self, tokens: float, usd: Decimal) -> float | None:
         """Return the seconds until a call may go: 0 now, None when only an event can tell, which then wakes."""
         if self._granted_this_tick >= BURST or not self._purse.budget.fits(usd):
             return None
-        return self.limits.wait(tokens)
+        return self._own.wait(tokens)
 
     def _grant(self, tokens: float, usd: Decimal) -> None:
-        self.limits.take(tokens)
+        self._own.take(tokens)
         self._purse.budget.reserve(usd)
         self._granted_this_tick += 1
         self._next_tick()

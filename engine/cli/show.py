@@ -152,7 +152,7 @@ def _folded(title: str, rows: Sequence[tuple[str, ...]]) -> Text:
 
 def _row(label: str, counts: ModelProgress, route: Route) -> tuple[str, ...]:
     limits = route.turnstile.limits
-    rate = f"{limits.requests.per_minute:,.0f}" if limits.requests else "-"
+    rate = f"{limits.per_minute:,.0f}" if limits.per_minute else "-"
     retries = ", ".join(f"{kind} {count:,}" for kind, count in counts.retries.most_common(3))
     head = route.turnstile.head()
     waits = (
@@ -162,7 +162,7 @@ def _row(label: str, counts: ModelProgress, route: Route) -> tuple[str, ...]:
         printable(label),
         f"{counts.done:,}/{counts.planned:,}",
         f"{counts.running:,}",
-        f"{counts.batched:,} in batches" if counts.batched else f"{counts.on_the_wire:,}/{limits.flight.bound:,}",
+        f"{counts.batched:,} in batches" if counts.batched else f"{counts.on_the_wire:,}/{limits.bound:,}",
         rate,
         retries,
         printable(route.stopped.message) if route.stopped else waits,

@@ -71,6 +71,16 @@ class AccountLimits:
         self._changed_at = clock()
         self._recovery = RATE_RECOVERY
 
+    @property
+    def bound(self) -> int:
+        """See Limiter."""
+        return self.flight.bound
+
+    @property
+    def per_minute(self) -> float | None:
+        """See Limiter."""
+        return self.requests.per_minute if self.requests else None
+
     def wait(self, tokens: float) -> float | None:
         """Return the seconds until a call may go: 0 now, None when only a landing call can tell."""
         if self.flight.full():

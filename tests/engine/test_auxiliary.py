@@ -68,7 +68,7 @@ async def test_an_auxiliary_model_is_asked_and_limited_on_its_own(tmp_path: Path
     (live,) = await _run(tmp_path / "run", server, USER)
     one, other, user = live.routes.by_label.values()
     assert one.turnstile is other.turnstile is not user.turnstile
-    assert user.turnstile.limits.flight.bound == 3
+    assert user.turnstile.limits.bound == 3
     asked = [line["m"] for line in scan(tmp_path / "run" / "journal.jsonl") if line["k"] == "sent"]
     assert asked.count("user") == len(asked) / 2 == 12
 

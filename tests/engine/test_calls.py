@@ -14,7 +14,7 @@ from turntide.adapters.base import Answer, Fatal, Fault, TransportFault, Usage, 
 from turntide.engine.calls import request_digest
 from turntide.engine.errors import Diverged, Unfinished
 from turntide.engine.journal import scan
-from turntide.engine.limits.account import Limits
+from turntide.engine.limits.account import AccountLimits, Limits
 from turntide.engine.retries import Retries
 
 from ..support.provider import Bench, Reaction, ScriptedProvider, bench, fatal, fault, good, shuffled_latency, writing
@@ -224,7 +224,9 @@ async def test_a_call_that_was_cut_on_the_wire_stays_exposed_after_a_crash(tmp_p
         assert setup.budget.exposed == Decimal("0.05")
     async with bench(tmp_path, scripted, cap="1") as setup:
         assert setup.budget.exposed == Decimal("0.05")
-        assert setup.route.turnstile.limits.flight.now == 0
+        limits = setup.route.turnstile.limits
+        assert isinstance(limits, AccountLimits)
+        assert limits.flight.now == 0
 
 
 async def test_draining_lets_calls_in_flight_land_and_turns_the_rest_away(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from turntide.engine.limits.clock import loop_time
 from turntide.engine.limits.flight import START, Flight
 from turntide.engine.limits.requests import RequestRate
 from turntide.engine.limits.tokens import TokenRate
-from turntide.engine.turnstile import Purse, Turnstile
+from turntide.engine.turnstile import OwnTurnstile, Purse
 
 from ..support.time import HandClock, run_jumping
 
@@ -150,9 +150,9 @@ def test_a_used_up_limit_waits_for_its_reset() -> None:
     assert limits.wait(1) == pytest.approx(12.0)  # pyright: ignore[reportUnknownMemberType]
 
 
-def _turnstile(limits: Limits, cap: str | None = None) -> tuple[Turnstile, Budget]:
+def _turnstile(limits: Limits, cap: str | None = None) -> tuple[OwnTurnstile, Budget]:
     budget = Budget(cap=Decimal(cap) if cap else None)
-    return Turnstile(AccountLimits(limits, loop_time, lambda change: None), Purse(budget), loop_time), budget
+    return OwnTurnstile(AccountLimits(limits, loop_time, lambda change: None), Purse(budget), loop_time), budget
 
 
 def test_grants_come_in_the_order_of_asking() -> None:
@@ -208,6 +208,7 @@ def test_a_cancelled_waiter_gives_its_grant_back() -> None:
         await asyncio.gather(waiter, return_exceptions=True)
         await asyncio.sleep(0.1)
         assert budget.reserved == 0
+        assert isinstance(turnstile.limits, AccountLimits)
         return turnstile.limits.flight.now
 
     assert run_jumping(main()) == 0

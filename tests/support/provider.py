@@ -37,7 +37,7 @@ from turntide.engine.limits.clock import loop_time
 from turntide.engine.progress import Progress
 from turntide.engine.retries import Retries
 from turntide.engine.route import Route
-from turntide.engine.turnstile import Purse, Turnstile
+from turntide.engine.turnstile import OwnTurnstile, Purse
 
 Reaction = Reply | TransportFault
 
@@ -171,7 +171,7 @@ async def bench(
         _open.append(journal)
         ledger.close()
         account = AccountLimits(limits or Limits(adaptive=False), loop_time, lambda _: None)
-        turnstile = Turnstile(account, purse, loop_time)
+        turnstile = OwnTurnstile(account, purse, loop_time)
         route = Route(
             label="m",
             name="m",
