@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import secrets
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import Enum
 from itertools import zip_longest
@@ -74,21 +74,31 @@ class Manifest:
         return canonical({"run": self.run, "identity": self.identity, "settings": self.settings})
 
 
-def open_or_create(folder: Path, identity: Mapping[str, Json], settings: Mapping[str, Json]) -> Manifest:
+Body: TypeAlias = Callable[[Path, str], None]
+"""Makes, or requires, what stands beside a manifest, for the run of a name: a journal, or a folder for every shard."""
+
+
+def open_or_create(
+    folder: Path,
+    identity: Mapping[str, Json],
+    settings: Mapping[str, Json],
+    begin: Body = begin_journal,
+    require: Body = require_journal,
+) -> Manifest:
     """Return the manifest of the run in `folder`, made now if the folder is new, with the latest settings.
 
     The caller holds the folder's lock. Raises ManifestMismatch when the folder holds another run, and RunError when
-    its journal is gone or another run's.
+    its journal (or what `require` requires) is gone or another run's.
     """
     if not (folder / NAME).exists():
         manifest = Manifest(run=secrets.token_hex(8), identity=dict(identity), settings=dict(settings))
-        begin_journal(folder, manifest.run)
+        begin(folder, manifest.run)
         manifest.save(folder)
         return Manifest.load(folder)
     held = Manifest.load(folder)
     if found := tuple(differences(held.identity, dict(identity))):
         raise ManifestMismatch(folder, found)
-    require_journal(folder, held.run)
+    require(folder, held.run)
     latest = replace(held, settings=dict(settings))
     if canonical(latest.settings) != canonical(held.settings):
         latest.save(folder)

@@ -9,6 +9,7 @@ from importlib.metadata import EntryPoint, entry_points
 from typing import Literal, get_args
 
 from ..adapters.base import ConfigurationError
+from .benchmark import Benchmark
 
 Group = Literal["benchmarks", "adapters", "readers", "reports", "measures", "exports", "commands"]
 
@@ -38,6 +39,14 @@ def load(group: Group, name: str) -> object:
         return point.load()
     except Exception as error:
         raise ConfigurationError(f"the {group.rstrip('s')} {name!r} ({point.value}) is broken: {error!r}") from error
+
+
+def benchmark_of(name: str) -> Benchmark:
+    """Return the benchmark `name`; raises ConfigurationError when there is none, or when what is installed is none."""
+    benchmark = load("benchmarks", name)
+    if not isinstance(benchmark, Benchmark):
+        raise ConfigurationError(f"{name!r} is installed but is not a benchmark")
+    return benchmark
 
 
 def broken() -> Iterator[Broken]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import chain, combinations
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
@@ -12,9 +12,10 @@ import msgspec
 
 from ..adapters.base import ConfigurationError, Json
 from ..engine.binding import JOURNAL, require_journal
-from ..engine.journal import Fields, Lines, canonical, scan
+from ..engine.journal import Fields, Lines, LinesOfShards, canonical, scan
 from ..engine.manifest import NAME, Difference, Manifest, differences
 from ..engine.scorings import Scoring, merged, numbers, outdated
+from ..engine.shards.folder import shards_of
 
 _SHOWN = 5
 
@@ -67,11 +68,15 @@ def shaped(value: object, shape: type[Shape], folder: Path) -> Shape:
 
 @dataclass(frozen=True, slots=True)
 class RunFolder:
-    """A run: what was asked, frozen, and the journal of what came; `scoring` is one that came after the run's own."""
+    """A run: what was asked, frozen, and the journal of what came; `scoring` is one that came after the run's own.
+
+    A run that is cut into `shards` has its journals, and its scorings, in these; it is read as one all the same.
+    """
 
     folder: Path
     manifest: Manifest
     scoring: Scoring | None = None
+    shards: tuple[RunFolder, ...] = ()
 
     @property
     def identity(self) -> dict[str, Any]:
@@ -88,22 +93,35 @@ class RunFolder:
         """The models that the benchmark asks itself, such as one that plays the user."""
         return msgspec.convert(self.identity["auxiliary"], list[ModelIdentity])
 
+    @property
+    def parts(self) -> tuple[RunFolder, ...]:
+        """The folders that hold a journal each: the run's own, or those of its shards."""
+        return self.shards or (self,)
+
+    @property
+    def journals(self) -> list[Path]:
+        """The journals that are there; a run that has just begun may have none yet."""
+        return [journal for part in self.parts if (journal := part.folder / JOURNAL).exists()]
+
     def lines(self) -> Iterator[Fields]:
-        """Yield the journal's lines, in the order in which they were written.
+        """Yield the journal's lines, in the order in which they were written, shard by shard.
 
         Those that a later scoring replaces are its own, at the end. Another process may be writing the journal: a line
         that is not whole yet is left alone. Raises DamagedJournal.
         """
+        if self.shards:
+            return chain.from_iterable(shard.lines() for shard in self.shards)
         return merged(self.journal(), self.scoring) if self.scoring else self.journal()
 
     def by_dialogue(self) -> Lines:
         """Return the same lines as a context that finds them by dialogue; the run must have a journal."""
+        if self.shards:
+            return LinesOfShards([shard.by_dialogue() for shard in self.shards])
         return Lines(self.folder / JOURNAL, self.scoring.path if self.scoring else None)
 
     def journal(self) -> Iterator[Fields]:
-        """Yield the journal's lines as the run wrote them."""
-        journal = self.folder / JOURNAL
-        return scan(journal) if journal.exists() else iter(())
+        """Yield the journal's lines as the run wrote them, shard by shard."""
+        return chain.from_iterable(map(scan, self.journals))
 
 
 def simulated_mark(models: Sequence[ModelIdentity], answered: Container[str]) -> dict[str, str]:
@@ -127,6 +145,8 @@ def open_run(folder: Path, scoring: int | None = None) -> RunFolder:
     manifest = Manifest.load(folder)
     for part, shape in ((manifest.identity, _Identity), (manifest.settings, _Settings)):
         shaped(part, shape, folder)
+    if shards := shards_of(folder, manifest):
+        return RunFolder(folder, manifest, shards=tuple(open_run(shard, scoring) for shard in shards))
     require_journal(folder, manifest.run)
     number = max(numbers(folder), default=0) if scoring is None else scoring
     return RunFolder(folder, manifest, Scoring(folder, number) if number else None)
@@ -142,7 +162,7 @@ def differing(runs: Sequence[RunFolder]) -> Iterator[str]:
 def scoring_facts(runs: Sequence[RunFolder]) -> dict[str, Json]:
     """Return what reports say of scorings that came after the runs' own: nothing when there is none."""
     said: list[Json] = []
-    for run in runs:
+    for run in chain.from_iterable(run.parts for run in runs):
         if scoring := run.scoring:
             differs: list[str] = scoring.seal["differs"]
             said.append(f"number {scoring.number} of `rescore`, data {'; '.join(differs) or 'as in the run'}")
@@ -151,7 +171,7 @@ def scoring_facts(runs: Sequence[RunFolder]) -> dict[str, Json]:
 
 def scoring_warnings(runs: Sequence[RunFolder]) -> Iterator[str]:
     """Yield a warning for every run that went on after it was scored again."""
-    for run in runs:
+    for run in chain.from_iterable(run.parts for run in runs):
         if run.scoring and (late := outdated(run.journal(), run.scoring)):
             yield (
                 f"{late:,} records are newer than scoring {run.scoring.number} and stand as the run scored them: "
@@ -182,7 +202,8 @@ def require_agreement(runs: Sequence[RunFolder], may_differ: Callable[[Differenc
 
 
 def _but_models(run: RunFolder) -> Json:
-    return {name: value for name, value in run.identity.items() if name != "models"}
+    """Return what decides a run but for its models, and for how its plan was cut."""
+    return {name: value for name, value in run.identity.items() if name not in ("models", "shards", "shard")}
 
 
 def _models_shared(run: RunFolder, other: RunFolder) -> Json:

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 
 from ..adapters.base import ConfigurationError
 from ..engine import registry
-from ..engine.benchmark import Benchmark
 from ..engine.executor import SqlExecutor
 from ..engine.journal import canonical
 from ..engine.replay import Asked, Executed, Recorded, Transcript, replay
@@ -47,12 +46,11 @@ async def opened(run: RunFolder, servers: Collection[str]) -> AsyncGenerator[tup
 
     Of a scoring over other data there is no telling which prompts and gold belong to it: it is refused too.
     """
-    if run.scoring and (differs := run.scoring.seal["differs"]):
-        raise ConfigurationError(f"scoring {run.scoring.number} is over other data than the run: {'; '.join(differs)}")
+    for scoring in (part.scoring for part in run.parts):
+        if scoring and (differs := scoring.seal["differs"]):
+            raise ConfigurationError(f"scoring {scoring.number} is over other data than the run: {'; '.join(differs)}")
     spec = checked(run.manifest.settings["spec"], Spec, f"{run.folder}: the run's own settings")
-    benchmark = registry.load("benchmarks", spec.benchmark)
-    if not isinstance(benchmark, Benchmark):
-        raise ConfigurationError(f"{spec.benchmark!r} is no benchmark")
+    benchmark = registry.benchmark_of(spec.benchmark)
     options = {name: value for name, value in spec.options.items() if name not in servers}
     async with benchmark.open(options, seed=spec.seed, limit=spec.limit) as experiment:
         if canonical(experiment.identity()) != canonical(run.identity["experiment"]):

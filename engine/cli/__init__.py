@@ -137,13 +137,12 @@ def _benchmark_command(name: str, words: list[str]) -> int:
     """Run a command that a benchmark brings (`turntide tide ...`): its own, or one that reads results."""
     from ...adapters.misuse import ConfigurationError
     from .. import registry
-    from ..benchmark import Benchmark, CommandAdder
+    from ..benchmark import CommandAdder
 
     if name not in registry.names("benchmarks"):
         known = ", ".join([*COMMANDS, *registry.names("commands")])
         raise ConfigurationError(f"unknown command {name!r}. There are: {known}.")
-    benchmark = registry.load("benchmarks", name)
-    assert isinstance(benchmark, Benchmark)
+    benchmark = registry.benchmark_of(name)
     parser = _new_parser(f"turntide {name}", benchmark.summary)
     commands = parser.add_subparsers(metavar="COMMAND", title="commands", required=True)
     benchmark.add_commands(commands)

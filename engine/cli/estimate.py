@@ -18,12 +18,13 @@ from ...adapters.base import Json, Message, Question, Usage
 from ...adapters.prices import Price, PriceTable
 from ...adapters.provider import Provider
 from ..choices import resolved_auxiliary
+from ..loop import run_loop
+from ..registry import benchmark_of
 from ..rehearsal import NoDatabase, rehearse
 from ..route import most
 from ..routes import price_of, spoken
 from ..spec import ModelSpec, Settings, Spec
 from ..unit import Experiment, Unit
-from .launch import benchmark_of, run_loop
 from .words import clock
 from .working import Working
 
@@ -95,7 +96,7 @@ def estimate(spec: Spec, *, as_json: bool) -> int:
 
 async def _estimate(spec: Spec) -> Estimate:
     found = Estimate()
-    async with benchmark_of(spec).open(spec.options, seed=spec.seed, limit=spec.limit) as experiment:
+    async with benchmark_of(spec.benchmark).open(spec.options, seed=spec.seed, limit=spec.limit) as experiment:
         auxiliary = resolved_auxiliary(spec, experiment.auxiliary)
         quotes = {model.name: _quote(spec, model, found) for model in (*spec.models, *auxiliary)}
         for model in spec.models:

@@ -11,26 +11,23 @@ from collections.abc import Callable, Coroutine
 from contextlib import AsyncExitStack
 from datetime import datetime
 from pathlib import Path
-from typing import Any, TypeVar
 
-from ...adapters.base import ConfigurationError
-from .. import registry
-from ..benchmark import Benchmark
 from ..errors import Unfinished
 from ..journal import canonical
 from ..live import Live
+from ..loop import allow_files, run_loop
 from ..manifest import text_digest
+from ..registry import benchmark_of
 from ..run import execute, identity
 from ..spec import Spec
 from ..summary import Summary
+from ..unit import Experiment
 from ..until import Until
 from . import abandon_output
 from .local import local_server
 from .show import Show, summary_text
 from .simulated import OwnSimulated
 from .working import Working
-
-T = TypeVar("T")
 
 
 def launch(
@@ -39,14 +36,15 @@ def launch(
     as_json: bool = False,
     say: Callable[[Summary], str] | None = None,
     until: datetime | None = None,
+    redis: str | None = None,
 ) -> int:
     """Run `spec` to its end, or until a moment, and print how it ended, or what `say` makes of that.
 
-    Returns the exit code.
+    `redis` is where shards meet, if it has any. Returns the exit code.
     """
-    _allow_files()
+    allow_files()
     try:
-        summary = run_loop(_launch(spec, Until(until) if until else None))
+        summary = run_loop(_sharded(spec, redis, until) if spec.shards else _launch(spec, until))
     except (asyncio.CancelledError, KeyboardInterrupt):  # the latter while the run is still being opened
         print(
             "interrupted: what had come is on disk; next: the same command, which goes on from there", file=sys.stderr
@@ -63,38 +61,25 @@ def launch(
     return summary.exit_code
 
 
-def run_loop(main: Coroutine[Any, Any, T]) -> T:
-    """Run `main` on uvloop where it is installed."""
-    try:
-        import uvloop
-    except ImportError:
-        return asyncio.run(main)
-    return uvloop.run(main)
+def _sharded(spec: Spec, redis: str | None, until: datetime | None) -> Coroutine[None, None, Summary]:
+    from .shards import launch_shards
+
+    return launch_shards(spec, redis, until)
 
 
-def benchmark_of(spec: Spec) -> Benchmark:
-    """Return the benchmark that `spec` names."""
-    benchmark = registry.load("benchmarks", spec.benchmark)
-    if not isinstance(benchmark, Benchmark):
-        raise ConfigurationError(f"{spec.benchmark!r} is installed but is not a benchmark")
-    return benchmark
-
-
-async def _launch(spec: Spec, until: Until | None) -> Summary:
+async def _launch(spec: Spec, until: datetime | None) -> Summary:
     async with AsyncExitStack() as stack:
         working = stack.enter_context(Working("opening the benchmark and its data"))
         simulated = await stack.enter_async_context(OwnSimulated())
         simulated.serve(model.id for model in spec.models)
         experiment = await stack.enter_async_context(
-            benchmark_of(spec).open(spec.options, seed=spec.seed, limit=spec.limit)
+            benchmark_of(spec.benchmark).open(spec.options, seed=spec.seed, limit=spec.limit)
         )
         models = [model.id for model in (*spec.models, *experiment.auxiliary)]
         working.on("starting the models' servers")
         simulated.serve(models)
         environ = await stack.enter_async_context(local_server(models, await simulated.environ()))
-        folder = (
-            Path(spec.out) if spec.out else default_folder(spec, text_digest(canonical(identity(spec, experiment))))
-        )
+        folder = folder_of(spec, experiment)
         show = Show(sys.stderr)
         working.on(f"opening {folder}")
 
@@ -104,24 +89,16 @@ async def _launch(spec: Spec, until: Until | None) -> Summary:
             show.watch(live)
 
         try:
-            return await execute(spec, experiment, folder, observe, environ, until)
+            return await execute(spec, experiment, folder, observe, environ, Until(until) if until else None)
         finally:
             await show.aclose()
 
 
-def default_folder(spec: Spec, digest: str) -> Path:
-    """Return the folder that a run without `--out` uses: the same command finds it again."""
-    return Path("runs") / f"{spec.benchmark}-{digest[:10]}"
-
-
-def _allow_files() -> None:
-    """Raise the limit of open files: thousands of calls in flight are as many connections."""
-    try:
-        import resource
-    except ImportError:
-        return
-    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+def folder_of(spec: Spec, experiment: Experiment) -> Path:
+    """Return the run's folder: without `--out`, one that the same command finds again."""
+    if spec.out:
+        return Path(spec.out)
+    return Path("runs") / f"{spec.benchmark}-{text_digest(canonical(identity(spec, experiment)))[:10]}"
 
 
 def ending(live: Live) -> str:

@@ -39,7 +39,7 @@ def add_parser(commands: Subparsers, words: Sequence[str]) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print what was found; return 0 or 2. Raises ConfigurationError for what needs no call to be refused."""
-    from .launch import run_loop
+    from ..loop import run_loop
 
     found = run_loop(_probe(args))
     print(json.dumps(found.to_json()) if args.json else _text(found))

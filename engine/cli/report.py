@@ -84,13 +84,13 @@ def _report(runs: Sequence[RunFolder], args: argparse.Namespace) -> int:
 def _say_why(runs: Sequence[RunFolder]) -> None:
     """Say on stderr why runs are not complete: it is no result, and would make equal answers give different bytes."""
     from ...adapters.printable import printable
-    from .status import ending, read_status
+    from .status import read_status
 
     for run in runs:
         status = read_status(run.folder)
         if status.state == "complete":
             continue
-        for line in (*ending(status), f"next: {status.next}"):
+        for line in (*status.endings(), f"next: {status.next}"):
             print(printable(f"{run.folder}: {line}"), file=sys.stderr)
 
 
@@ -126,7 +126,7 @@ def only(report: Report, keys: Sequence[str] | None) -> Report:
 def _operations(runs: Sequence[RunFolder]) -> dict[str, Operations]:
     from ...results.operations import Operations
 
-    return {str(run.folder): Operations.of(run) for run in runs}
+    return {str(part.folder): Operations.of(part) for run in runs for part in run.parts}
 
 
 def _as_text(operations: dict[str, Operations], width: int | None) -> str:

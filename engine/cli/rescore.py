@@ -14,12 +14,12 @@ from .. import comparison, registry
 from ..binding import JOURNAL
 from ..journal import Lines
 from ..lock import holder
+from ..loop import run_loop
 from ..manifest import NAME, differences
 from ..scorings import Draft
 from .arguments import positive
-from .launch import benchmark_of, run_loop
 from .output import add_output, put
-from .run import benchmark_named, given_options
+from .run import given_options
 
 if TYPE_CHECKING:
     from ...results.reading import RunFolder
@@ -46,7 +46,7 @@ def add_parser(commands: Subparsers, words: Sequence[str]) -> None:
     add_output(parser)
     if benchmark := _benchmark_of(words):
         group = parser.add_argument_group(f"options of {benchmark}, in place of the run's own (for repaired data)")
-        benchmark_named(benchmark).add_arguments(group)
+        registry.benchmark_of(benchmark).add_arguments(group)
     parser.set_defaults(run=run)
 
 
@@ -86,7 +86,7 @@ async def _rescore(run: RunFolder, lines: Lines, args: argparse.Namespace) -> tu
 
     spec = _spec(run, args)
     async with (
-        benchmark_of(spec).open(spec.options, seed=spec.seed, limit=spec.limit) as experiment,
+        registry.benchmark_of(spec.benchmark).open(spec.options, seed=spec.seed, limit=spec.limit) as experiment,
         SqlExecutor(experiment.databases, timeout=spec.settings.sql_timeout) as executor,
     ):
         await check_gold(tuple(experiment.references()), executor, Progress())

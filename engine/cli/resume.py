@@ -34,7 +34,7 @@ def run(args: argparse.Namespace) -> int:
 
     spec = specification(args)
     try:
-        return launch(spec, as_json=args.json, until=args.until)
+        return launch(spec, as_json=args.json, until=args.until, redis=args.shard_redis)
     except ConfigurationError as error:
         if lost := _left_behind(args.folder, spec):
             raise ConfigurationError(f"{error}\n{lost}") from None
@@ -73,7 +73,10 @@ def specification(args: argparse.Namespace) -> Spec:
     """
     from ...results.reading import open_run
 
-    asked: dict[str, Any] = open_run(args.folder, 0).manifest.settings["spec"]
+    run = open_run(args.folder, 0)
+    if "shard" in run.identity:
+        raise ConfigurationError(f"{args.folder} is one shard of a run: resume {args.folder.parent}.")
+    asked: dict[str, Any] = run.manifest.settings["spec"]
     settings = {**asked.get("settings", {}), **given_settings(args)}
     return checked(
         {**asked, "settings": settings, "out": str(args.folder)}, Spec, f"{args.folder}: the run's own settings"

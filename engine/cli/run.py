@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from ...adapters.base import ConfigurationError
 from ...adapters.capabilities import notice, preset
 from .. import registry
-from ..benchmark import Benchmark, MayAskNobody
+from ..benchmark import MayAskNobody
 from ..choices import resolved
 from ..spec import Settings, Spec, checked, load
 from .arguments import at_least, dollars, model_id, moment, not_negative, positive
@@ -49,10 +49,13 @@ def add_parser(commands: Subparsers, words: Sequence[str]) -> None:
     parser.add_argument("--max-tokens", type=at_least(1), metavar="N", help="sent with every question")
     parser.add_argument("--temperature", type=not_negative, metavar="T", help="sent with every question")
     add_settings(parser)
+    parser.add_argument(
+        "--shards", type=at_least(1), metavar="N", help="cut the plan into N processes (docs/shards.md)"
+    )
     parser.add_argument("--out", metavar="DIR", help="the run's folder (default runs/NAME, named by its identity)")
     parser.add_argument("--dry-run", action="store_true", help="print calls, tokens, cost and time; send nothing")
     if name := _named(words):
-        benchmark_named(name).add_arguments(parser.add_argument_group(f"options of {name}"))
+        registry.benchmark_of(name).add_arguments(parser.add_argument_group(f"options of {name}"))
     parser.set_defaults(run=run)
 
 
@@ -75,6 +78,10 @@ def add_settings(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--seed-from", metavar="DIR", help="take over a run's answers where the request is the same")
     in_batches = "send calls through the providers' batch APIs: slower, at their batch rates (docs/batch.md)"
     group.add_argument("--batch", action=argparse.BooleanOptionalAction, help=in_batches)
+    group.add_argument(
+        "--on", choices=("process", "ray"), help="what runs the shards: processes here (default), or Ray"
+    )
+    group.add_argument("--shard-redis", metavar="URL", help="where shards share limits and money (one of their own)")
     group.add_argument("--json", action="store_true", help="print the summary as JSON")
 
 
@@ -105,7 +112,7 @@ def run(args: argparse.Namespace) -> int:
         return estimate(spec, as_json=args.json)
     from .launch import launch
 
-    return launch(spec, as_json=args.json, until=args.until)
+    return launch(spec, as_json=args.json, until=args.until, redis=args.shard_redis)
 
 
 def specification(args: argparse.Namespace) -> Spec:
@@ -126,7 +133,11 @@ def specification(args: argparse.Namespace) -> Spec:
         if getattr(args, option) is not None:
             for model in base["models"]:
                 model["options"][option] = getattr(args, option)
-    base |= {name: value for name in ("repeats", "seed", "limit", "out") if (value := getattr(args, name)) is not None}
+    base |= {
+        name: value
+        for name in ("repeats", "seed", "limit", "shards", "out")
+        if (value := getattr(args, name)) is not None
+    }
     base["settings"] |= given_settings(args)
     return resolved(checked(base, Spec, target))
 
@@ -139,7 +150,7 @@ def _models(args: argparse.Namespace) -> list[dict[str, Any]]:
 
 def _unasked(base: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return the name to run under where the benchmark says that, with these options, it asks no model of the run."""
-    benchmark = benchmark_named(base["benchmark"])
+    benchmark = registry.benchmark_of(base["benchmark"])
     named = benchmark.stand_in(base["options"]) if isinstance(benchmark, MayAskNobody) else None
     return [{"id": named, "label": "nobody", "options": {}}] if named else []
 
@@ -152,17 +163,9 @@ def given_settings(args: argparse.Namespace) -> dict[str, Any]:
 def given_options(args: argparse.Namespace, name: str) -> dict[str, Any]:
     """Return the options of the benchmark that the command line sets."""
     own = argparse.ArgumentParser(add_help=False)
-    benchmark_named(name).add_arguments(own)
+    registry.benchmark_of(name).add_arguments(own)
     dests = [action.dest for action in own._actions]  # pyright: ignore[reportPrivateUsage]
     return {dest: value for dest in dests if (value := getattr(args, dest, None)) not in (None, [])}
-
-
-def benchmark_named(name: str) -> Benchmark:
-    """Return an installed benchmark; raises ConfigurationError when there is none of that name."""
-    benchmark = registry.load("benchmarks", name)
-    if not isinstance(benchmark, Benchmark):
-        raise ConfigurationError(f"the benchmark {name!r} does not have the form of one (engine/benchmark.py)")
-    return benchmark
 
 
 def _builtins(spec: Spec) -> dict[str, Any]:

@@ -22,7 +22,9 @@ from .words import clock, local, money
 
 if TYPE_CHECKING:
     from ...results.operations import Operations, Part
+    from ...results.reading import RunFolder
     from ..benchmark import Subparsers
+    from .status_of_shards import ShardsStatus, ShardsWatcher
 
 WATCH: Final = 2.0
 _CLEAR: Final = "\x1b[H\x1b[J"
@@ -55,6 +57,26 @@ class Status:
             return next_command(self.folder, "complete")
         return next_command(self.folder, self.last.state if self.last and self.last.state != "complete" else "")
 
+    def endings(self) -> Iterator[str]:
+        """Yield how the latest process on a run that is not complete ended, and why: the run, then each model."""
+        if self.state != "incomplete" or self.last is None:
+            return
+        if self.last.ended is None:
+            began = _at(self.last.began)
+            yield f"its process began {began} and ended without a word: it was killed, or its disk was full"
+            return
+        yield f"it ended {_at(self.last.ended)}, {self.last.state}"
+        for reason in self.last.reasons:
+            yield f"it ended because: {reason.splitlines()[-1] if reason else ''}"
+
+    def lines(self, now: float) -> Iterator[str]:
+        """Yield it in words."""
+        return _lines(self, now)
+
+    def to_json(self) -> dict[str, object]:
+        """Return it raw; money as text."""
+        return _as_json(self)
+
     @property
     def last(self) -> Part | None:
         """The latest process that worked on it."""
@@ -83,14 +105,16 @@ def add_parser(commands: Subparsers, words: Sequence[str]) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print the status. Raises ConfigurationError when the folder holds no run."""
-    watcher = Watcher(args.folder)
+    watcher = watcher_of(args.folder)
     _show(watcher.status(), as_json=args.json)
     if args.watch is not None:
         watch(watcher, args.watch, as_json=args.json)
     return 0
 
 
-def watch(watcher: Watcher, seconds: float, *, as_json: bool, sleep: Callable[[float], None] = time.sleep) -> None:
+def watch(
+    watcher: Watcher | ShardsWatcher, seconds: float, *, as_json: bool, sleep: Callable[[float], None] = time.sleep
+) -> None:
     """Print the status again and again, in one place on a terminal, while a process works on the run."""
     while watcher.working:
         sleep(seconds)
@@ -100,23 +124,30 @@ def watch(watcher: Watcher, seconds: float, *, as_json: bool, sleep: Callable[[f
         _show(status, as_json=as_json)
 
 
-def read_status(folder: Path) -> Status:
+def read_status(folder: Path) -> Status | ShardsStatus:
     """Read a run's folder; a run that has just begun may have no journal yet."""
-    return Watcher(folder).status()
+    return watcher_of(folder).status()
+
+
+def watcher_of(folder: Path) -> Watcher | ShardsWatcher:
+    """Return who reads the status of the run in `folder`, whole or in shards."""
+    from ...results.reading import open_run
+    from .status_of_shards import ShardsWatcher
+
+    run = open_run(folder, 0)
+    return ShardsWatcher(run) if run.shards else Watcher(run)
 
 
 class Watcher:
     """Reads a run's status, each time only what its journal has grown by; `working`: a process was at it last."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, run: RunFolder) -> None:
         from ...results.operations import Operations
-        from ...results.reading import open_run
 
-        run = open_run(folder, 0)
         self.working = False
-        self._folder = folder
+        self._folder = run.folder
         self._cap: str | None = run.manifest.settings["spec"].get("settings", {}).get("max_cost")
-        self._journal = folder / JOURNAL
+        self._journal = run.folder / JOURNAL
         self._tail = Tail(self._journal)
         self._operations = Operations([model.label for model in run.models])
 
@@ -136,8 +167,8 @@ class Watcher:
         )
 
 
-def _show(status: Status, *, as_json: bool) -> None:
-    print(json.dumps(_as_json(status)) if as_json else "\n".join(_lines(status, time.time())), flush=True)
+def _show(status: Status | ShardsStatus, *, as_json: bool) -> None:
+    print(json.dumps(status.to_json()) if as_json else "\n".join(status.lines(time.time())), flush=True)
 
 
 def _lines(status: Status, now: float) -> Iterator[str]:
@@ -171,21 +202,8 @@ def _lines(status: Status, now: float) -> Iterator[str]:
         yield f"last activity {clock(max(0.0, now - status.active.timestamp()))} ago"
     if operations.last_failure:
         yield f"last failure: {printable(operations.last_failure)}"
-    yield from map(printable, ending(status))
+    yield from map(printable, status.endings())
     yield f"next: {status.next}"
-
-
-def ending(status: Status) -> Iterator[str]:
-    """Yield how the latest process on a run that is not complete ended, and why: the run, then each model."""
-    if status.state != "incomplete" or status.last is None:
-        return
-    if status.last.ended is None:
-        began = _at(status.last.began)
-        yield f"its process began {began} and ended without a word: it was killed, or its disk was full"
-        return
-    yield f"it ended {_at(status.last.ended)}, {status.last.state}"
-    for reason in status.last.reasons:
-        yield f"it ended because: {reason.splitlines()[-1] if reason else ''}"
 
 
 def _at(moment: str) -> str:

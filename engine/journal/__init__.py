@@ -4,7 +4,7 @@ from .codec import Fields, canonical
 from .errors import DamagedJournal, DuplicateKey, JournalError, JournalGone, JournalStopped
 from .journal import Journal, Tail, Visitor, scan
 from .keys import Key
-from .lines import Lines
+from .lines import Lines, LinesOfShards
 from .writer import Statistics
 
 __all__ = [
@@ -17,6 +17,7 @@ __all__ = [
     "JournalStopped",
     "Key",
     "Lines",
+    "LinesOfShards",
     "Statistics",
     "Tail",
     "Visitor",

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 from array import array
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Self
 
@@ -60,3 +61,30 @@ class Lines:
             else:
                 found[key] = {**line, "m": asked.get(key, line["model"])} if key and line["k"] == "answer" else line
         return {**found, **self._newer.of(unit)} if self._newer else found
+
+
+class LinesOfShards(Lines):
+    """Those of several journals, of which none holds a dialogue of another's."""
+
+    def __init__(self, shards: Sequence[Lines]) -> None:
+        self._shards = shards
+        self._homes: dict[str, Lines] = {}
+
+    def __enter__(self) -> Self:
+        with ExitStack() as stack:
+            for shard in self._shards:
+                stack.enter_context(shard)
+                self._homes.update(dict.fromkeys(shard.units(), shard))
+            self._opened = stack.pop_all()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._opened.close()
+
+    def units(self) -> Iterator[str]:
+        """See Lines: shard by shard."""
+        return iter(self._homes)
+
+    def of(self, unit: str) -> dict[Key | None, Fields]:
+        """See Lines."""
+        return self._homes[unit].of(unit) if unit in self._homes else {}

@@ -113,7 +113,7 @@ class Visit(msgspec.Struct, frozen=True, kw_only=True):
     accounts: Sequence[Wish] = ()
     books: Sequence[Book] = ()
     ends: str = ""
-    rules: dict[str, float] = RULES
+    rules: dict[str, float] = msgspec.field(default_factory=lambda: RULES)
 
 
 class Change(msgspec.Struct, frozen=True):

@@ -7,7 +7,6 @@ from contextlib import aclosing
 from typing import Protocol
 
 from ...adapters.base import ConfigurationError
-from ...engine.binding import JOURNAL
 from ...engine.replay import Transcript, recall
 from ..reading import RunFolder, in_order
 from ..transcripts import replayed
@@ -36,7 +35,7 @@ async def write(
     """
     warnings: list[str] = []
     for run in in_order(runs):
-        if not (run.folder / JOURNAL).exists():
+        if not run.journals:
             continue
         models = {model.label: model for model in (*run.models, *run.auxiliary)}
         async with aclosing(_transcripts(run, export, prompts, warnings)) as transcripts:

@@ -1,0 +1,123 @@
+"""All shards of a run at work: begun, told of one another's money, and ended together."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from contextlib import suppress
+from decimal import Decimal
+from pathlib import Path
+from typing import Final, Protocol, Self
+
+from ..binding import JOURNAL
+from ..budget import Budget
+from ..journal import scan
+from ..ledger import Ledger
+from ..lock import holder
+from .commons import Book, Commons, Visit, at_most
+from .folder import shard_folder
+from .link import HEARTBEAT
+from .worker import Ended, Job
+
+ENDING: Final = 30.0
+"""Seconds for which Redis is told again that the run is to end, if it does not answer."""
+
+
+class Crew(Protocol):
+    """Who runs the shards: processes of this machine, or Ray's workers."""
+
+    async def __aenter__(self) -> Self:
+        """Make ready."""
+        ...
+
+    async def __aexit__(self, *_: object) -> None:
+        """End whatever still runs."""
+        ...
+
+    async def run(self, job: Job) -> Ended:
+        """Run a shard to its end; where its process is killed, go on in another one, a few times."""
+        ...
+
+    def kill(self) -> None:
+        """End all shards now."""
+        ...
+
+
+class Fleet:
+    """Runs a job for each shard of the run in `folder`; `cap` is in billionths of a dollar, None without one."""
+
+    def __init__(self, commons: Commons, crew: Crew, folder: Path, shards: int, cap: int | None) -> None:
+        self._commons = commons
+        self._crew = crew
+        self._folder = folder
+        self._shards = shards
+        self._cap = cap
+        self._books: dict[int, Book] = {}
+        self._ending: asyncio.Task[None] | None = None
+
+    async def run(self, jobs: Sequence[Job]) -> list[Ended]:
+        """Run all of them; return how each ended.
+
+        No call is granted under a cap before what every shard has spent is known, so that is said first.
+        """
+        idle = [index for index in range(self._shards) if holder(shard_folder(self._folder, index)) is None]
+        books = [self._book(index, replace=True) for index in idle] if self._cap is not None else []
+        await self._visit(books=books, ends="no")
+        keeping = asyncio.create_task(self._keep())
+        try:
+            return await asyncio.gather(*(self._one(job) for job in jobs))
+        finally:
+            keeping.cancel()
+            await asyncio.gather(keeping, return_exceptions=True)
+
+    def end(self) -> None:
+        """Let every shard end, resumable, as soon as its calls have landed; said twice: now."""
+        if self._ending:
+            self._crew.kill()
+        else:
+            self._ending = asyncio.create_task(self._end())
+
+    @property
+    def ending(self) -> bool:
+        """Whether it was told to end."""
+        return self._ending is not None
+
+    async def _one(self, job: Job) -> Ended:
+        ended = await self._crew.run(job)
+        if self._cap is not None:
+            self._books[job.index] = self._book(job.index)
+        return ended
+
+    async def _keep(self) -> None:
+        """Tell a Redis that has forgotten everything what those shards have spent that are not there to tell it."""
+        while True:
+            await asyncio.sleep(HEARTBEAT)
+            if self._books:
+                with suppress(Exception):  # Redis is gone for now; the shards say so if it stays away
+                    await self._visit(books=list(self._books.values()))
+
+    async def _end(self) -> None:
+        loop = asyncio.get_running_loop()
+        last = loop.time() + ENDING
+        while loop.time() < last:
+            with suppress(Exception):
+                await self._visit(ends="yes")
+                return
+            await asyncio.sleep(HEARTBEAT)
+        self._crew.kill()
+
+    async def _visit(self, books: Sequence[Book] = (), ends: str = "") -> None:
+        await self._commons.visit(Visit(shards=self._shards, cap=self._cap, books=books, ends=ends))
+
+    def _book(self, index: int, *, replace: bool = False) -> Book:
+        return Book(str(index), at_most(spent(shard_folder(self._folder, index))), replace)
+
+
+def spent(folder: Path) -> Decimal:
+    """Return the most that the run in `folder` can have cost so far, in USD, by its journal alone."""
+    budget = Budget()
+    ledger = Ledger(budget)
+    for line in scan(folder / JOURNAL):
+        ledger.visit(line)
+    ledger.close()
+    return budget.committed

@@ -1,0 +1,80 @@
+"""One shard at work, in whatever process a crew gave it: from a job to how it ended."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from contextlib import AsyncExitStack
+from datetime import datetime
+from pathlib import Path
+
+import msgspec
+
+from ...adapters.base import ConfigurationError
+from ..errors import RunError
+from ..live import Live
+from ..loop import allow_files, run_loop
+from ..registry import benchmark_of
+from ..run import execute
+from ..spec import Spec
+from ..until import Until
+from .commons import Commons, cap_of, connected
+from .cut import Cut
+from .folder import shard_folder
+from .link import ShardLink
+
+
+class Job(msgspec.Struct, frozen=True, kw_only=True):
+    """All that a shard's process needs to know, wherever it runs. Keys are not in it: those are in its environment.
+
+    `run` is the name of the whole in Redis, `redis` its URL, `cwd` where relative paths begin; `environ` is what the
+    process that gave the job has in its environment besides: the addresses of servers that it started.
+    """
+
+    spec: Spec
+    folder: str
+    index: int
+    run: str
+    redis: str
+    cwd: str
+    environ: dict[str, str] = {}
+    until: datetime | None = None
+
+
+class Ended(msgspec.Struct, frozen=True):
+    """How a shard's process ended: as `Summary.exit_code` has it, and what the user can mend, if it is that."""
+
+    code: int
+    message: str = ""
+
+
+def work(job: Job, observe: Callable[[Live], None] = lambda live: None) -> Ended:
+    """Run one shard to its end, or to where it must stop; what it came to stands in its folder."""
+    os.chdir(job.cwd)
+    allow_files()
+    try:
+        return Ended(run_loop(_work(job, observe)))
+    except (ConfigurationError, RunError) as error:
+        return Ended(2, str(error))
+
+
+async def _work(job: Job, observe: Callable[[Live], None]) -> int:
+    spec = job.spec
+    assert spec.shards
+    async with AsyncExitStack() as stack:
+        commons = Commons(await connected(job.redis), job.run)
+        stack.push_async_callback(commons.aclose)
+        experiment = await stack.enter_async_context(
+            benchmark_of(spec.benchmark).open(spec.options, seed=spec.seed, limit=spec.limit)
+        )
+        share = ShardLink(commons, Cut(job.index, spec.shards), cap_of(spec.settings.max_cost))
+        summary = await execute(
+            spec,
+            experiment,
+            shard_folder(Path(job.folder), job.index),
+            observe,
+            {**os.environ, **job.environ},
+            Until(job.until) if job.until else None,
+            share,
+        )
+    return summary.exit_code
