@@ -173,7 +173,12 @@ end
 
 function happened.requests(account, event, changes)
   account.stated = math.min(event.amount, account.known.rpm or event.amount)
-  if not account.rpm or account.stated < account.rpm then set_requests(account, account.stated, 'headers', changes) end
+  if not account.rpm then
+    account.rpm = account.stated
+    table.insert(changes, { limit = 'requests_per_minute', new = account.rpm, why = 'headers' })
+  elseif account.stated < account.rpm then
+    set_requests(account, account.stated, 'headers', changes)
+  end
 end
 
 local function serve(wish, account)
