@@ -31,7 +31,7 @@ check: $(VENV)/.ready-dev
 format: $(VENV)/.ready-dev
 	@$(BIN)/ruff check --fix . ; $(BIN)/ruff format .
 
-## The real parts that tests use where they are present: ChromaDB and more (Redis and Chromium come from the system)
+## The real parts that tests use where they are present: ChromaDB, Ray and more (Redis and Chromium come from the system)
 real: $(VENV)/.ready-dev readers tools
 	@$(call install,$(VENV),real)
 	@$(BIN)/turntide models install smollm2
@@ -49,7 +49,7 @@ tools: .venv-tools/.ready
 
 ## Pin what pyproject.toml asks for, with hashes; with UPGRADE=1 in the newest releases
 pins: tools
-	@$(call pin,real) pyproject.toml --extra dev --extra chroma --extra local
+	@$(call pin,real) pyproject.toml --extra dev --extra chroma --extra local --extra ray
 	@$(call pin,dev) pyproject.toml --extra dev --constraint requirements/real.txt
 	@$(call pin,run) pyproject.toml --extra embeddings --extra figures --group build --constraint requirements/real.txt
 	@$(call pin,readers) --group readers

@@ -222,7 +222,7 @@ end
 
 take_in(visit.books)
 local reply = { accounts = {} }
-if visit.ends then state.ends = visit.ends == 'yes' end
+if visit.ends ~= '' then state.ends = visit.ends == 'yes' end
 if visit.shard ~= '' then
   reply.fenced = not welcome()
   for _, wish in ipairs(reply.fenced and {} or visit.accounts) do

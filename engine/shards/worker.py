@@ -53,12 +53,13 @@ def work(job: Job, observe: Callable[[Live], None] = lambda live: None) -> Ended
     os.chdir(job.cwd)
     allow_files()
     try:
-        return Ended(run_loop(_work(job, observe)))
+        return Ended(run_loop(working(job, observe)))
     except (ConfigurationError, RunError) as error:
         return Ended(2, str(error))
 
 
-async def _work(job: Job, observe: Callable[[Live], None]) -> int:
+async def working(job: Job, observe: Callable[[Live], None] = lambda live: None) -> int:
+    """Run one shard on the loop that runs; return the exit code that its summary has."""
     spec = job.spec
     assert spec.shards
     async with AsyncExitStack() as stack:
