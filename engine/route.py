@@ -14,6 +14,8 @@ from ..adapters.provider import Provider
 from .errors import Unfinished
 from .turnstile import Turnstile
 
+BYTES_PER_TOKEN: Final = 4
+
 _USUAL_OUTPUT: Final = 1024
 """Tokens that an answer is thought to have at most where nothing bounds it."""
 
@@ -34,6 +36,11 @@ def longest_output(options: Mapping[str, Json]) -> int | None:
     """Return the most tokens that an answer may have by its options, or None where they do not say."""
     limit = options.get("max_tokens")
     return limit if isinstance(limit, int) else None
+
+
+def reserved_tokens(body_bytes: int, options: Mapping[str, Json]) -> float:
+    """Return the tokens to reserve for a call: about four bytes of its body a token, and what it may write."""
+    return body_bytes / BYTES_PER_TOKEN + (longest_output(options) or _USUAL_OUTPUT)
 
 
 def most(price: Price, body_bytes: int, options: Mapping[str, Json]) -> Decimal | None:
@@ -86,8 +93,8 @@ class Route:
         return worst_case(self.price, body_bytes, options)
 
     def tokens(self, body_bytes: int, options: Mapping[str, Json]) -> float:
-        """Return the tokens to reserve for a call with this body: about four bytes a token, and what it may write."""
-        return body_bytes / 4 + (longest_output(options) or _USUAL_OUTPUT)
+        """Return the tokens to reserve for a call with this body."""
+        return reserved_tokens(body_bytes, options)
 
     def stop(self, message: str, why: Literal["model", "parked"] = "model") -> Unfinished:
         """Close this way for the rest of this part of the run, once; the other models go on."""

@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from ..adapters.base import Account, ConfigurationError, Json, Message, Question, Transport
+from ..adapters.base import ConfigurationError, Json, Message, Question, Transport
 from ..adapters.prices import Price, PriceTable, UnknownPrice
 from ..adapters.provider import Provider
 from ..adapters.transport import HttpxTransport
@@ -82,7 +82,7 @@ def open_routes(
             public = f"{account.provider}/{account.alias}"
             shared[place] = share.turnstile(
                 f"{public} {text_digest(repr(place))[:8]}",
-                limits_of(account, settings, model),
+                limits_of(settings, model, account.in_flight),
                 purse,
                 clock,
                 partial(_changed, journal, public, clock),
@@ -166,13 +166,13 @@ def price_of(
     return price
 
 
-def limits_of(account: Account, settings: Settings, model: ModelSpec) -> Limits:
-    """Return what is known of an account's limits; the first of its models in a run says what is its own."""
+def limits_of(settings: Settings, model: ModelSpec, most_in_flight: int | None = None) -> Limits:
+    """Return what is known of the limits of a model's account; the first of its models in a run says what they are."""
     in_flight = model.in_flight or settings.in_flight
     return Limits(
         requests_per_minute=model.rpm or settings.rpm,
         tokens_per_minute=model.tpm or settings.tpm,
-        in_flight=min(in_flight, account.in_flight or in_flight),
+        in_flight=min(in_flight, most_in_flight or in_flight),
     )
 
 

@@ -3,34 +3,28 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
-from typing import Final
-
-import msgspec
 
 from ...adapters.base import Json, Message, Question, Usage
 from ...adapters.prices import Price, PriceTable
 from ...adapters.provider import Provider
 from ..choices import resolved_auxiliary
+from ..forecast import Call, Forecast
 from ..loop import run_loop
 from ..registry import benchmark_of
 from ..rehearsal import NoDatabase, rehearse
-from ..route import most
+from ..route import BYTES_PER_TOKEN, most, reserved_tokens
 from ..routes import price_of, spoken
-from ..spec import ModelSpec, Settings, Spec
+from ..spec import ModelSpec, Spec
 from ..unit import Experiment, Unit
+from .estimate_time import Latency, Talks, latency_of, wall
 from .words import clock
 from .working import Working
-
-BYTES_PER_TOKEN: Final = 4
-SECONDS_PER_CALL: Final = 2.0
-"""What a call is taken to last where nothing was measured yet; it decides only how long ordered lanes are."""
 
 
 @dataclass(slots=True)
@@ -64,9 +58,12 @@ class Estimate:
     """Cells by (model, labels), the longest ordered lane of each model in its own calls, and the models that have no
     price, or no bound on what they may write. `chain` is the longest lane in the calls of all that its dialogues ask.
     `models` holds auxiliary ones too, which have calls and no dialogues of their own.
-    `accounts` are models that share limits: those of one provider, and each auxiliary one alone.
+    `accounts` are models that share limits: those of one provider, and each auxiliary one alone; `talks` are all
+    dialogues, call by call, each of which is taken to last as `latency` says.
     """
 
+    talks: Talks
+    latency: Latency
     models: dict[str, ModelSpec] = field(default_factory=dict[str, ModelSpec])
     cells: dict[tuple[str, ...], Cell] = field(default_factory=dict[tuple[str, ...], Cell])
     unpriced: set[str] = field(default_factory=set[str])
@@ -86,18 +83,19 @@ class Quote:
     price: Price | None
 
 
-def estimate(spec: Spec, *, as_json: bool) -> int:
-    """Print the estimate and return 0."""
+def estimate(spec: Spec, *, as_json: bool, latency: str | None = None) -> int:
+    """Print the estimate and return 0; `latency` is how long a call takes, or the folder of a run that measured it."""
     with Working("talking every dialogue through with the expected answers"):
-        found = run_loop(_estimate(spec))
-    print(json.dumps(_as_json(spec, found)) if as_json else _as_text(spec, found))
+        found = run_loop(_estimate(spec, latency))
+        print(json.dumps(_as_json(spec, found)) if as_json else _as_text(spec, found))
     return 0
 
 
-async def _estimate(spec: Spec) -> Estimate:
-    found = Estimate()
+async def _estimate(spec: Spec, latency: str | None) -> Estimate:
     async with benchmark_of(spec.benchmark).open(spec.options, seed=spec.seed, limit=spec.limit) as experiment:
         auxiliary = resolved_auxiliary(spec, experiment.auxiliary)
+        labels = [model.name for model in (*spec.models, *auxiliary)]
+        found = Estimate(Talks(spec.shards), latency_of(latency, labels))
         quotes = {model.name: _quote(spec, model, found) for model in (*spec.models, *auxiliary)}
         for model in spec.models:
             found.accounts.setdefault(quotes[model.name].provider.name, []).append(model.name)
@@ -124,16 +122,22 @@ async def _measure(
     spec: Spec, model: ModelSpec, experiment: Experiment, found: Estimate, quotes: Mapping[str, Quote]
 ) -> None:
     calls: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    accounts = {label: account for account, labels in found.accounts.items() for label in labels}
 
     def heard(unit: Unit, asked: str, messages: Sequence[Message], options: dict[str, Json], answer: str) -> None:
         quote = quotes[asked]
         question = Question(model=quote.name, messages=tuple(messages), options={**quote.sent, **options})
         calls[asked][unit.key] += 1
         cell = found.cells.setdefault((asked, *unit.labels.values()), Cell())
-        _add(cell, len(quote.provider.wire.build(question).body), answer, question.options, quote.price)
+        size = len(quote.provider.wire.build(question).body)
+        usage = _usage(size, answer)
+        _add(cell, usage, size, question.options, quote.price)
+        used, reserved = usage.input_tokens + usage.output_tokens, reserved_tokens(size, question.options)
+        found.talks.hear(unit.key, Call(accounts[asked], reserved, used, found.latency.of(asked)))
 
     for unit, _ in await rehearse(experiment, model.name, spec.repeats, NoDatabase(), heard):
         found.cells[(model.name, *unit.labels.values())].dialogues += 1
+    found.talks.order(experiment, model.name, spec.repeats)
     for asked, own in calls.items():
         found.lane[asked] = max(found.lane.get(asked, 0), _longest(experiment, model.name, own))
     found.chain = max(found.chain, _longest(experiment, model.name, sum(calls.values(), Counter[str]())))
@@ -145,8 +149,11 @@ def _longest(experiment: Experiment, model: str, calls: Mapping[str, int]) -> in
     return max((sum(max(calls[unit.key] for unit in step) for step in lane) for lane in lanes), default=0)
 
 
-def _add(cell: Cell, size: int, answer: str, options: Mapping[str, Json], price: Price | None) -> None:
-    usage = Usage(input_tokens=size // BYTES_PER_TOKEN, output_tokens=max(1, len(answer) // BYTES_PER_TOKEN))
+def _usage(size: int, answer: str) -> Usage:
+    return Usage(input_tokens=size // BYTES_PER_TOKEN, output_tokens=max(1, len(answer) // BYTES_PER_TOKEN))
+
+
+def _add(cell: Cell, usage: Usage, size: int, options: Mapping[str, Json], price: Price | None) -> None:
     cell.calls += 1
     cell.input_tokens += usage.input_tokens
     cell.output_tokens += usage.output_tokens
@@ -155,27 +162,16 @@ def _add(cell: Cell, size: int, answer: str, options: Mapping[str, Json], price:
         cell.high += most(price, size, options) or price.cost(usage)
 
 
-def wall_seconds(calls: int, tokens: int, lane: int, model: ModelSpec, settings: Settings) -> float:
-    """Return the seconds that the limits allow at best: by requests, by tokens, by calls at once, by ordered lanes."""
-    rpm, tpm = model.rpm or settings.rpm, model.tpm or settings.tpm
-    at_once = min(settings.concurrency, model.in_flight or settings.in_flight)
-    return max(
-        calls * 60 / rpm if rpm else 0.0,
-        tokens * 60 / tpm if tpm else 0.0,
-        calls * SECONDS_PER_CALL / at_once,
-        lane * SECONDS_PER_CALL,
-    )
-
-
 @dataclass(frozen=True, slots=True)
 class Total:
     """What one model, or the run, comes to. USD is None where nobody knows: no price, or nothing bounds the output.
 
-    `low` leaves out what has no price; `unknown` names it. `batches` are those that go one after another, if any do.
+    `low` leaves out what has no price; `unknown` names it. `wall` is None for a model that has no dialogues of its own,
+    and in batches, of which `batches` go one after another.
     """
 
     sums: Cell
-    seconds: float
+    wall: Forecast | None
     low: Decimal | None
     high: Decimal | None
     unknown: Sequence[str] = ()
@@ -183,7 +179,9 @@ class Total:
 
     def time(self) -> str:
         """Return the wall time in words."""
-        return clock(self.seconds) if self.batches is None else f"{self.batches:,} batches"
+        if self.wall:
+            return f"{clock(self.wall.seconds)}: {self.wall.bound}"
+        return "" if self.batches is None else f"{self.batches:,} batches"
 
     def usd(self) -> str:
         """Return the range in words."""
@@ -203,7 +201,8 @@ class Total:
             "output_tokens": self.sums.output_tokens,
             "usd_low": None if self.low is None else str(self.low),
             "usd_high": None if self.high is None else str(self.high),
-            "wall_seconds": round(self.seconds, 1) if self.batches is None else None,
+            "wall_seconds": round(self.wall.seconds, 1) if self.wall else None,
+            "bound": self.wall.bound if self.wall else None,
             "batches": self.batches,
         }
 
@@ -211,29 +210,24 @@ class Total:
 def by_model(spec: Spec, found: Estimate) -> dict[str, Total]:
     """Return what each model comes to, as if it ran alone."""
     totals: dict[str, Total] = {}
-    for label, model in found.models.items():
+    for label in found.models:
         sums = Cell.total(cell for key, cell in found.cells.items() if key[0] == label)
-        seconds = wall_seconds(sums.calls, sums.tokens, found.lane.get(label, 0), model, spec.settings)
+        alone = None if spec.settings.batch or not sums.dialogues else wall(spec, found, [label])
         priced, bounded = label not in found.unpriced, label not in found.unbounded
         low, high = sums.low if priced else None, sums.high if priced and bounded else None
         batches = found.lane.get(label, 0) if spec.settings.batch else None
-        totals[label] = Total(sums, seconds, low, high, batches=batches)
+        totals[label] = Total(sums, alone, low, high, batches=batches)
     return totals
 
 
 def in_total(spec: Spec, found: Estimate, totals: Mapping[str, Total]) -> Total:
     """Return what the run comes to: accounts work side by side, and the models of one share its limits."""
     sums = Cell.total(total.sums for total in totals.values())
-    seconds = max(found.chain * SECONDS_PER_CALL, *(total.seconds for total in totals.values()))
-    for labels in found.accounts.values():
-        shared = Cell.total(totals[label].sums for label in labels)
-        # As a run has it: the first model of an account says what the account's limits are.
-        together = msgspec.structs.replace(spec.settings, concurrency=sys.maxsize)
-        seconds = max(seconds, wall_seconds(shared.calls, shared.tokens, 0, found.models[labels[0]], together))
+    together = None if spec.settings.batch else wall(spec, found, list(totals))
     low = None if found.unpriced >= totals.keys() else sums.low
     high = None if found.unpriced or found.unbounded else sums.high
     batches = found.chain if spec.settings.batch else None
-    return Total(sums, seconds, low, high, sorted(found.unpriced), batches)
+    return Total(sums, together, low, high, sorted(found.unpriced), batches)
 
 
 def _as_text(spec: Spec, found: Estimate) -> str:
@@ -264,8 +258,11 @@ def _as_text(spec: Spec, found: Estimate) -> str:
                 note=(
                     f"{BYTES_PER_TOKEN} bytes a token; answers as long as gold. USD at the prices of "
                     f"{datetime.now(UTC).date()}: from what that costs without reasoning to the most that a cap "
-                    f"reserves. Wall time: what the limits allow at best, at {SECONDS_PER_CALL:g} s a call; "
-                    "batches take up to 24 hours each, one after another."
+                    + (
+                        "reserves. Batches take up to 24 hours each, one after another."
+                        if spec.settings.batch
+                        else f"reserves. Wall time, and what it waits for most: at {found.latency}, without retries."
+                    )
                 ),
             ),
         ]
@@ -279,5 +276,7 @@ def _as_json(spec: Spec, found: Estimate) -> dict[str, Json]:
     return {
         "models": {name: total.to_json() for name, total in totals.items()},
         "total": {**whole.to_json(), "unpriced": list[Json](whole.unknown)},
+        "seconds_per_call": dict[str, Json](found.latency.seconds),
+        "latency": found.latency.source,
         "cells": cells,
     }

@@ -54,6 +54,8 @@ def add_parser(commands: Subparsers, words: Sequence[str]) -> None:
     )
     parser.add_argument("--out", metavar="DIR", help="the run's folder (default runs/NAME, named by its identity)")
     parser.add_argument("--dry-run", action="store_true", help="print calls, tokens, cost and time; send nothing")
+    took = "for --dry-run: how long a call takes (2), or the folder of a run that measured it"
+    parser.add_argument("--latency", metavar="S|DIR", help=took)
     if name := _named(words):
         registry.benchmark_of(name).add_arguments(parser.add_argument_group(f"options of {name}"))
     parser.set_defaults(run=run)
@@ -109,7 +111,7 @@ def run(args: argparse.Namespace) -> int:
     if args.dry_run:
         from .estimate import estimate
 
-        return estimate(spec, as_json=args.json)
+        return estimate(spec, as_json=args.json, latency=args.latency)
     from .launch import launch
 
     return launch(spec, as_json=args.json, until=args.until, redis=args.shard_redis)

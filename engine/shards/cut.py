@@ -22,13 +22,18 @@ class Cut:
     shards: int
 
     def holds(self, unit: Unit) -> bool:
-        """Whether the lane that begins with `unit` is this shard's.
+        """Whether the lane that begins with `unit` is this shard's."""
+        return place(unit, self.shards) == self.index
 
-        A hash of the unit's key decides: it needs no memory of the plan, and never moves a dialogue. Shards are equal
-        to about the root of their number of lanes; a few long lanes may meet in one, which runs them side by side.
-        """
-        digest = hashlib.blake2b(unit.key.encode("utf-8", "surrogatepass"), digest_size=8).digest()
-        return int.from_bytes(digest) % self.shards == self.index
+
+def place(unit: Unit, shards: int) -> int:
+    """Return in which of `shards` the lane is that begins with `unit`.
+
+    A hash of the unit's key decides: it needs no memory of the plan, and never moves a dialogue. Shards are equal to
+    about the root of their number of lanes; a few long lanes may meet in one, which runs them side by side.
+    """
+    digest = hashlib.blake2b(unit.key.encode("utf-8", "surrogatepass"), digest_size=8).digest()
+    return int.from_bytes(digest) % shards
 
 
 class Part:

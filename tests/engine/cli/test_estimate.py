@@ -11,9 +11,7 @@ from typing import Any
 
 import pytest
 from turntide.engine.cli import main
-from turntide.engine.cli.estimate import SECONDS_PER_CALL, Cell, Estimate, by_model, in_total
 from turntide.engine.journal import scan
-from turntide.engine.spec import ModelSpec, Settings, Spec
 
 PRICES = '[[price]]\nmodels = ["sim/*"]\nfrom = 2020-01-01\nsource = "test"\ninput = "2"\noutput = "8"\n'
 Said = Callable[..., dict[str, Any]]
@@ -74,28 +72,30 @@ def test_an_unknown_price_is_unknown_and_never_nothing(said: Said, capsys: pytes
     assert "and up: unknown for compatible/mystery" in capsys.readouterr().out
 
 
-def spec_of(*models: ModelSpec, **settings: Any) -> Spec:
-    return Spec(benchmark="toy", models=list(models), settings=Settings(**settings))
+WORDS = ["run", "enterprisemem", "--model", "sim/reader-good", "--condition", "A", "--limit", "8", "--dry-run"]
 
 
-def wall(spec: Spec, accounts: dict[str, list[str]], lane: int = 1) -> tuple[list[float], float]:
-    """Return the wall time of each model and of the run, with 600 calls of 1,000 tokens for each model."""
-    found = Estimate(accounts=accounts)
-    for model in spec.models:
-        found.models[model.name] = model
-        found.cells[(model.name,)] = Cell(calls=600, dialogues=600, input_tokens=600_000)
-        found.lane[model.name] = lane
-    totals = by_model(spec, found)
-    return [total.seconds for total in totals.values()], in_total(spec, found, totals).seconds
+def test_the_time_follows_from_limits_latency_and_order_and_says_what_it_assumed(
+    said: Said, capsys: pytest.CaptureFixture[str]
+) -> None:
+    slow = said(*WORDS, "--latency", "10", "--concurrency", "1")
+    assert slow["total"]["wall_seconds"] == 10 * slow["total"]["calls"]
+    limited = said(*WORDS, "--rpm", "6")
+    assert (limited["total"]["bound"], limited["latency"]) == ("requests per minute", "assumed; --latency says better")
+    assert limited["total"]["wall_seconds"] == pytest.approx(  # pyright: ignore[reportUnknownMemberType]
+        (limited["total"]["calls"] - 1) * 10 / 0.985 + 2, rel=0.01
+    )
+    shared = said(*WORDS, "--model", "sim/echo", "--rpm", "6")
+    assert shared["total"]["wall_seconds"] > 1.9 * limited["total"]["wall_seconds"]
+    assert main([*WORDS, "--rpm", "6", "--latency", "3"]) == 0
+    assert "at 3 s a call (--latency), without retries" in " ".join(capsys.readouterr().out.split())
 
 
-def test_wall_time_is_what_the_tightest_limit_allows_and_models_of_an_account_share_it() -> None:
-    a, b = ModelSpec(id="x/a"), ModelSpec(id="x/b")
-    apart, together = {"x": ["x/a"], "y": ["x/b"]}, {"x": ["x/a", "x/b"]}
-    assert wall(spec_of(a, b, rpm=60), apart) == ([600, 600], 600)
-    assert wall(spec_of(a, b, rpm=60), together) == ([600, 600], 1200)
-    assert wall(spec_of(a, b, rpm=600, tpm=60_000), together) == ([600, 600], 1200)
-    at_once = 600 * SECONDS_PER_CALL / 10
-    assert wall(spec_of(a, b, concurrency=10), together) == ([at_once, at_once], at_once)
-    assert wall(spec_of(a, b, in_flight=10), together) == ([at_once, at_once], 2 * at_once)
-    assert wall(spec_of(a), together | {"x": ["x/a"]}, lane=500) == ([1000], 1000)
+def test_a_run_that_measured_it_says_how_long_a_call_takes(said: Said, capsys: pytest.CaptureFixture[str]) -> None:
+    said("run", "enterprisemem", "--model", "sim/echo?latency=0.1", "--condition", "A", "--limit", "8", "--out", "run")
+    measured = said(*WORDS, "--latency", "run")
+    assert 0.1 <= measured["seconds_per_call"]["sim/reader-good"] < 1
+    assert measured["latency"] == "mean of run"
+    for nonsense, why in [("nowhere", "no folder nowhere"), ("-1", "more than no time")]:
+        assert main([*WORDS, f"--latency={nonsense}"]) == 2
+        assert why in capsys.readouterr().err

@@ -6,7 +6,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from turntide.engine.shards.cut import Cut, Part
+from turntide.engine.shards.cut import Cut, Part, place
 from turntide.engine.unit import Unit
 
 from ...support.toy import Toy
@@ -36,6 +36,4 @@ def test_shards_of_many_dialogues_are_about_equal() -> None:
 
 
 def _place(key: str, shards: int) -> int:
-    unit = Unit(key=key, item="", model="m", turns=1)
-    (place,) = (index for index in range(shards) if Cut(index, shards).holds(unit))
-    return place
+    return place(Unit(key=key, item="", model="m", turns=1), shards)
