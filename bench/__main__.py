@@ -19,7 +19,7 @@ from . import recorded
 from .figures import Figure, human
 from .folders import BUILD
 
-BENCHES: Final = ("startup", "calls", "storm", "statements", "sweep", "resume", "memory", "rate")
+BENCHES: Final = ("startup", "calls", "storm", "statements", "sweep", "resume", "memory", "rate", "scale")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -89,6 +89,8 @@ class Spec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
             raise ValueError("at least one model is needed")
         if twice := sorted({name for name in names if names.count(name) > 1}):
             raise ValueError(f"the model {twice[0]!r} is named twice; give one of them a label of its own")
+        if self.settings.on != "process" and not self.shards:
+            raise ValueError(f"{self.settings.on} runs shards: say how many (--shards N, or shards = N)")
 
 
 T = TypeVar("T")

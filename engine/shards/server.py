@@ -7,6 +7,7 @@ import os
 import secrets
 import shutil
 import socket
+import sys
 import tempfile
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -17,6 +18,8 @@ from .commons import connected
 from .on_ray import ADDRESS
 
 URL: Final = "TURNTIDE_REDIS_URL"
+LIFELINE: Final = "turntide.engine.shards.lifeline"
+
 STARTING: Final = 10.0
 """Seconds for a Redis of our own to start."""
 
@@ -39,24 +42,18 @@ async def meeting_place(named: str | None) -> AsyncGenerator[str]:
     with tempfile.TemporaryDirectory(prefix="turntide-redis-") as folder:
         password, port = secrets.token_hex(16), _free_port()
         process = await asyncio.create_subprocess_exec(
-            *(program, "-"), stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.DEVNULL, start_new_session=True
+            *(sys.executable, "-m", LIFELINE, program, "-"), stdin=asyncio.subprocess.PIPE, start_new_session=True
         )
+        assert process.stdin
         try:
-            config = f'port {port}\nbind 127.0.0.1\nsave ""\nappendonly no\ndir {folder}\nrequirepass {password}\n'
-            await _tell(process, config)
+            config = ("bind 127.0.0.1", f"port {port}", f"requirepass {password}", 'save ""', f"dir {folder}", ".", "")
+            process.stdin.write("\n".join(config).encode())
             url = f"redis://:{password}@127.0.0.1:{port}/0"
             await _answers(url)
             yield url
         finally:
-            process.kill()
+            process.stdin.close()
             await process.wait()
-
-
-async def _tell(process: asyncio.subprocess.Process, config: str) -> None:
-    assert process.stdin
-    process.stdin.write(config.encode())
-    await process.stdin.drain()
-    process.stdin.close()
 
 
 async def _answers(url: str) -> None:

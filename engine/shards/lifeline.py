@@ -1,0 +1,28 @@
+"""`python -m turntide.engine.shards.lifeline PROGRAM ...`: a program that ends with whoever started it, always.
+
+The program gets what comes on stdin up to a line `.`; when stdin ends, so does the program.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+
+def main() -> int:
+    """Run the program until stdin ends; return its exit code."""
+    config = iter(sys.stdin.buffer.readline, b"")
+    with subprocess.Popen(sys.argv[1:], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL) as program:
+        assert program.stdin
+        for line in config:
+            if line == b".\n":
+                break
+            program.stdin.write(line)
+        program.stdin.close()
+        sys.stdin.buffer.read()
+        program.kill()
+    return program.returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main())
