@@ -22,8 +22,8 @@ from .cut import Cut, Part
 from .turnstile import SharedTurnstile
 
 GATHER: Final = 0.005
-"""Seconds between two visits of a busy shard: what comes meanwhile goes together. A visit costs a shard about 0.4 ms
-of CPU time and Redis 0.1 ms, so that a hundred shards keep one Redis busy, whatever the number of their calls."""
+"""Seconds between two visits of a busy shard: what comes meanwhile goes together. A visit costs a shard 0.13 ms of CPU
+time, and Redis 0.2 ms with four shards. From about twenty busy ones on visits queue there, and each carries more."""
 
 HEARTBEAT: Final = 1.0
 """Seconds between two visits of a shard that needs nothing: it is alive, and hears when the run is to end."""
