@@ -26,10 +26,11 @@ from ..shards.server import URL, meeting_place
 from ..shards.worker import Job
 from ..spec import Spec
 from ..summary import Summary
-from .launch import folder_of, simulated_provider
+from .launch import folder_of
 from .local import local_server
 from .shards_summary import joined
 from .show import PLAIN_SECONDS
+from .simulated import OwnSimulated
 from .words import clock
 from .working import Working
 
@@ -87,8 +88,9 @@ async def _planned(spec: Spec, stack: AsyncExitStack) -> Planned:
         raise ConfigurationError("batches know no limits that shards could share: run them without --shards.")
     async with benchmark_of(spec.benchmark).open(spec.options, seed=spec.seed, limit=spec.limit) as experiment:
         models = [model.id for model in (*spec.models, *experiment.auxiliary)]
-        environ = await stack.enter_async_context(simulated_provider(models))
-        environ = await stack.enter_async_context(local_server(models, environ))
+        simulated = await stack.enter_async_context(OwnSimulated())
+        simulated.serve(models)
+        environ = await stack.enter_async_context(local_server(models, await simulated.environ()))
         await check_ways(spec, experiment.auxiliary, environ)
         if not any(True for model in spec.models for _ in experiment.lanes(model.name, spec.repeats)):
             raise ConfigurationError("nothing to run: the plan holds no dialogue. Check the filters and --limit.")

@@ -11,7 +11,7 @@ from typing import Any
 
 from ...adapters.base import Json
 from ..spec import ModelSpec
-from ..unit import Context, Experiment, Lane, Reference, Unit
+from ..unit import Context, Experiment, Lane, Prepares, Reference, Unit
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +61,11 @@ class Part:
             first = next(steps, ())
             if first and self._cut.holds(first[0]):
                 yield chain([first], steps)
+
+    async def prepare(self) -> None:
+        """See Prepares: what the whole has to do once, every shard does."""
+        if isinstance(self._whole, Prepares):
+            await self._whole.prepare()
 
     async def dialogue(self, unit: Unit, ctx: Context) -> str | None:
         """See Experiment."""

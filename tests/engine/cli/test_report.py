@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from turntide.adapters.base import Fault
 from turntide.engine.cli import main
-from turntide.engine.cli.status import Watcher, watch
+from turntide.engine.cli.status import watch, watcher_of
 from turntide.engine.journal import Journal, Key
 from turntide.engine.ledger import fail_line, sent_line
 from turntide.engine.manifest import Manifest
@@ -193,7 +193,7 @@ class TestStatus:
     ) -> None:
         folder = write(tmp_path, SWEEP, dropped=8)
         missing = [line for unit in SWEEP.units() for line in SWEEP.lines(unit)][-8:]
-        watcher = Watcher(folder)
+        watcher = watcher_of(folder)
         with ExitStack() as stack:
             stack.enter_context(held(folder))
             assert watcher.status().state == "running"
