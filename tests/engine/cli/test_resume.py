@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from turntide.engine.cli import launch, main
 from turntide.engine.manifest import Manifest
+from turntide.engine.shards.folder import open_whole
 from turntide.engine.spec import Settings, Spec
 
 from tests.support.sweeps import Sweep, Talk, write
@@ -19,8 +20,8 @@ def launched(monkeypatch: pytest.MonkeyPatch) -> list[Spec]:
     """Collect what would be launched."""
     specs: list[Spec] = []
 
-    def note(spec: Spec, *, as_json: bool, until: datetime | None) -> int:
-        assert until is None
+    def note(spec: Spec, *, as_json: bool, until: datetime | None, redis: str | None) -> int:
+        assert (until, redis) == (None, None)
         specs.append(spec)
         return 3
 
@@ -64,3 +65,10 @@ def test_a_folder_without_a_run_is_refused(
     assert main(["resume", str(tmp_path)]) == 2
     assert "is not a run" in capsys.readouterr().err
     assert launched == []
+
+
+def test_a_shard_is_not_gone_on_with_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    manifest = Sweep(talks=[Talk(name="NW-1")]).manifest()
+    open_whole(tmp_path, {**manifest.identity, "shards": 2}, manifest.settings, 2)
+    assert main(["resume", str(tmp_path / "shard-1")]) == 2
+    assert f"is one shard of a run: resume {tmp_path}." in capsys.readouterr().err
