@@ -9,7 +9,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ...adapters.base import Json
+from ...adapters.base import ConfigurationError, Json
 from .. import comparison, registry
 from ..binding import JOURNAL
 from ..journal import Lines
@@ -58,6 +58,10 @@ def run(args: argparse.Namespace) -> int:
     from .report import only
 
     old = open_run(args.folder)
+    if old.shards:
+        raise ConfigurationError(
+            f"{args.folder} is cut into shards: score each of them ({old.shards[0].folder}, ...); its report takes all."
+        )
     at_it = holder(args.folder)
     with Lines(args.folder / JOURNAL) as lines:
         seal, number = run_loop(_rescore(old, lines, args))

@@ -61,7 +61,7 @@ class Fleet:
         No call is granted under a cap before what every shard has spent is known, so that is said first.
         """
         idle = [index for index in range(self._shards) if holder(shard_folder(self._folder, index)) is None]
-        books = [self._book(index, replace=True) for index in idle] if self._cap is not None else []
+        books = [await self._book(index, replace=True) for index in idle] if self._cap is not None else []
         await self._visit(books=books, ends="no")
         keeping = asyncio.create_task(self._keep())
         try:
@@ -85,7 +85,7 @@ class Fleet:
     async def _one(self, job: Job) -> Ended:
         ended = await self._crew.run(job)
         if self._cap is not None:
-            self._books[job.index] = self._book(job.index)
+            self._books[job.index] = await self._book(job.index)
         return ended
 
     async def _keep(self) -> None:
@@ -109,8 +109,9 @@ class Fleet:
     async def _visit(self, books: Sequence[Book] = (), ends: str = "") -> None:
         await self._commons.visit(Visit(shards=self._shards, cap=self._cap, books=books, ends=ends))
 
-    def _book(self, index: int, *, replace: bool = False) -> Book:
-        return Book(str(index), at_most(spent(shard_folder(self._folder, index))), replace)
+    async def _book(self, index: int, *, replace: bool = False) -> Book:
+        usd = await asyncio.to_thread(spent, shard_folder(self._folder, index))
+        return Book(str(index), at_most(usd), replace)
 
 
 def spent(folder: Path) -> Decimal:

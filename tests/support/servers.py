@@ -6,7 +6,10 @@ import shutil
 import socket
 import subprocess
 import time
+from collections.abc import Iterator
 from pathlib import Path
+
+import pytest
 
 from ..conftest import missing
 
@@ -35,6 +38,15 @@ class RedisServer:
             self._process.kill()
             self._process.wait()
             self._process = None
+
+
+@pytest.fixture
+def redis_server(tmp_path: Path) -> Iterator[RedisServer]:
+    """A Redis that the test may stop, and start again without its data. A conftest that imports it has it."""
+    server = RedisServer(tmp_path)
+    server.start()
+    yield server
+    server.stop()
 
 
 def free_port() -> int:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
 from ...support.servers import RedisServer
+from ...support.servers import redis_server as redis_server
 
 
 @pytest.fixture(scope="session")
@@ -16,13 +16,4 @@ def redis_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     server = RedisServer(tmp_path_factory.mktemp("redis"))
     server.start()
     yield server.url
-    server.stop()
-
-
-@pytest.fixture
-def redis_server(tmp_path: Path) -> Iterator[RedisServer]:
-    """A Redis that the test may stop, and start again without its data."""
-    server = RedisServer(tmp_path)
-    server.start()
-    yield server
     server.stop()

@@ -11,15 +11,8 @@ from pathlib import Path
 import pytest
 
 from ....conftest import missing
-from ....support.servers import RedisServer, free_port, wait_for_port
-
-
-@pytest.fixture
-def redis_server(tmp_path: Path) -> Iterator[RedisServer]:
-    server = RedisServer(tmp_path)
-    server.start()
-    yield server
-    server.stop()
+from ....support.servers import free_port, wait_for_port
+from ....support.servers import redis_server as redis_server
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from turntide.datasets.enterprisemem.memory.working import InProcessWorking, Wor
 from turntide.engine.errors import Unfinished
 
 from ....support.episodes import episode
-from .conftest import RedisServer, free_port
+from ....support.servers import RedisServer, free_port
 
 
 @pytest.fixture(params=["in process", pytest.param("redis", marks=pytest.mark.real("redis"))])
