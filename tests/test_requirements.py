@@ -21,7 +21,7 @@ PINS = ROOT / "requirements"
 ENVIRONMENTS = {
     "run": ("dependencies", "embeddings", "figures", "build"),
     "dev": ("dependencies", "dev"),
-    "real": ("dependencies", "dev", "chroma", "local"),
+    "real": ("dependencies", "dev", "chroma", "local", "ray"),
     "readers": ("readers",),
     "tools": ("tools",),
 }
