@@ -12,7 +12,7 @@ import sys
 def main() -> int:
     """Run the program until stdin ends; return its exit code."""
     config = iter(sys.stdin.buffer.readline, b"")
-    with subprocess.Popen(sys.argv[1:], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL) as program:
+    with subprocess.Popen([*sys.argv[1:]], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL) as program:
         assert program.stdin
         for line in config:
             if line == b".\n":
