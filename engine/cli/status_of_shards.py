@@ -78,9 +78,10 @@ class ShardsStatus:
 
     def lines(self, now: float) -> Iterator[str]:
         """Yield it in words."""
+        from ...adapters.printable import printable
         from ...results.operation_tables import failures_text
         from ...results.table import Table
-        from ...results.text import printable, render
+        from ...results.text import render
 
         at_work = f", {len(self.working)} of {len(self.shards)} shards at work" if self.working else ""
         yield f"{self.state}{at_work}: {self.done:,} of {self.planned:,} dialogues in {self.folder}"
