@@ -261,7 +261,9 @@ def test_a_dialogue_that_is_cancelled_in_back_off_ends_within_one_tick_as_cancel
         async with bench(tmp_path, scripted) as setup:
             task = asyncio.create_task(setup.ask("u"))
             await asyncio.sleep(1)
-            before = setup.route.turnstile.limits.flight.now
+            limits = setup.route.turnstile.limits
+            assert isinstance(limits, AccountLimits)
+            before = limits.flight.now
             task.cancel()
             await asyncio.sleep(0)
             await asyncio.sleep(0)
