@@ -13,6 +13,7 @@ import uvloop
 from turntide.adapters.base import Message
 from turntide.engine.context import Door
 from turntide.engine.errors import Unfinished
+from turntide.engine.limits.account import AccountLimits
 from turntide.engine.spec import Settings
 
 from .engine import MODEL, context, opened
@@ -78,7 +79,9 @@ async def _fail(door: Door, number: int, dialogues: int) -> None:
 
 async def _slots(door: Door, turns: int) -> float:
     """Return the mean share of the slots that are taken while twice as many dialogues have another question."""
-    flight = door.routes[MODEL].turnstile.limits.flight
+    limits = door.routes[MODEL].turnstile.limits
+    assert isinstance(limits, AccountLimits)
+    flight = limits.flight
     taken = list[float]()
     dialogues = asyncio.gather(*(_talk(door, number, turns) for number in range(2 * SLOTS)))
     await asyncio.sleep(10 * LATENCY)  # connections are open
