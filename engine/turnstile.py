@@ -22,11 +22,9 @@ from .errors import Unfinished
 from .limits.account import AccountLimits
 from .limits.clock import Clock
 from .limits.limiter import Limiter
+from .pace import BURST
 
 WAITS_FOR_MONEY: Final = "money in flight to come back"
-
-BURST: Final = 32
-"""Grants per loop tick: more at once would hold the loop for as long as it takes to send them all."""
 
 
 @dataclass(slots=True, eq=False)
