@@ -74,6 +74,21 @@ class Batches(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
             raise ValueError(str(error)) from None
 
 
+class Storm(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A time of trouble that comes again: the last `lasts` seconds of each `every` since the server started."""
+
+    every: Annotated[float, Meta(gt=0)]
+    lasts: Annotated[float, Meta(gt=0)]
+    faults: dict[Fault, Rate]
+    """What strikes while it lasts, in place of the faults of server and models."""
+
+    def __post_init__(self) -> None:
+        if self.lasts > self.every:
+            raise ValueError("a storm cannot last longer than the time from one to the next")
+        if math.fsum(self.faults.values()) > 1:
+            raise ValueError("the rates of a storm's faults must sum to at most 1")
+
+
 class Behaviour(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """How models answer. None is "as the server", and on the server the plain default that is named here."""
 
@@ -154,6 +169,8 @@ class Config(Behaviour, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Models by name; every reader is also a model under its own name."""
     batches: Batches = Batches()
     """How the batch APIs behave."""
+    storms: tuple[Storm, ...] = ()
+    """Times of trouble; where two meet, the first in this list rules."""
     retry_after: Seconds = 1.0
     """What a 429 fault asks the client to wait."""
     late_after: Seconds = 90.0

@@ -23,6 +23,7 @@ from .limits import Clock, Gate
 from .models import Model, Models, prompt_tokens
 from .reader import Readers
 from .tally import Count, Tally
+from .weather import Weather
 from .wire import Wire
 
 Manner: TypeAlias = Literal["plain", "stall", "drip", "reset", "torn", "duplicate"]
@@ -66,6 +67,7 @@ class Simulation:
         self.models = Models(config, readers or Readers(), clock)
         self.tally = Tally(clock)
         self.faults = ordered(config.faults or {}, get_args(Fault))
+        self.weather = Weather(config.storms, clock)
         self.run = os.urandom(8)
         """Keeps the names of batches apart from those of an earlier server."""
 
@@ -128,9 +130,10 @@ class Call:
         Only a request with a key can be: of any other nothing is known yet that the draw could rest on.
         """
         config = self._simulation.config
-        if not self._keyed or self._answered or not self._simulation.faults:
+        faults = self._simulation.weather.faults(self._simulation.faults)
+        if not self._keyed or self._answered or not faults:
             return False
-        if pick(self._simulation.faults, fraction(self._draws(config.seed or 0))) != UNREAD:
+        if pick(faults, fraction(self._draws(config.seed or 0))) != UNREAD:
             return False
         self._tally.faults[UNREAD] += 1
         return True
@@ -190,7 +193,8 @@ class Call:
         self._count.enter()
         input_tokens = self._admit(question, model)
         draws = self._draws(model.seed)
-        fault = None if self._answered else pick(model.faults, fraction(draws))
+        faults = self._simulation.weather.faults(model.faults)
+        fault = None if self._answered else pick(faults, fraction(draws))
         fault = None if fault == UNREAD else fault  # its moment was before the body
         self._raise_status(fault)
         return self._answer(question, model, input_tokens, fault, model.latency(fraction(draws[8:])))

@@ -6,14 +6,14 @@ from pathlib import Path
 from typing import get_args
 
 import pytest
-from turntide.adapters.simulated.config import Behaviour, Config, Fault, Limits, Mistake, ModelConfig
+from turntide.adapters.simulated.config import Behaviour, Config, Fault, Limits, Mistake, ModelConfig, Storm
 from turntide.adapters.simulated.limits import Clock
 from turntide.adapters.simulated.tally import Tally
 
 TEXT = (Path(__file__).parents[3] / "docs" / "simulated-provider.md").read_text()
 
 
-@pytest.mark.parametrize("struct", [Behaviour, Config, Limits, ModelConfig])
+@pytest.mark.parametrize("struct", [Behaviour, Config, Limits, ModelConfig, Storm])
 def test_every_setting_is_documented(struct: type[Config]) -> None:
     assert [name for name in struct.__struct_fields__ if f"`{name}`" not in TEXT] == []
 

@@ -132,6 +132,26 @@ async def test_a_models_own_faults_replace_the_servers(start: Start) -> None:
     ]
 
 
+async def test_a_storm_strikes_at_the_end_of_each_period_and_nothing_else_does_meanwhile(
+    start: Start, clock: HandClock
+) -> None:
+    storm = {"every": 10, "lasts": 2, "faults": {"503": 1.0}}
+    client = await start(
+        storms=[storm], faults={"500": 1.0}, models={"calm": {"reader": "echo", "faults": {}}}, clock=clock
+    )
+    seen: list[list[int]] = []
+    for second in range(11):
+        seen.append([(await client.ask(str(second), model=name)).status_code for name in ("echo", "calm")])
+        clock.now += 1
+    assert seen == [[500, 200]] * 8 + [[503, 503]] * 2 + [[500, 200]]
+
+
+async def test_a_storm_may_strike_before_the_body_is_read(start: Start) -> None:
+    client = await start(storms=[{"every": 1, "lasts": 1, "faults": {"reset-unread": 1.0}}])
+    with pytest.raises(ConnectionResetError):
+        await client.raw(BODY, "idempotency-key: k")
+
+
 async def refused(client: Client, **more: str) -> tuple[int, str | None]:
     reply = await client.ask(**more)
     return reply.status_code, reply.json()["error"]["code"]
