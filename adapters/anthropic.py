@@ -25,7 +25,7 @@ from .base import (
     WireRequest,
 )
 from .errors import malformed, opened
-from .headers import Resource, hint_of, retry_after, timestamp, until_reset
+from .headers import Resource, hint_of, retry_after, server_time, timestamp, until_reset
 from .wirejson import as_count, as_list, as_object, as_text, by_name, canonical, encode, merge
 
 VERSION: Final = "2026-10-21"
@@ -103,8 +103,9 @@ class AnthropicMessages:
         limit, remaining, reset = (
             reply.headers.get(f"anthropic-ratelimit-{name}-{part}", "") for part in ("limit", "remaining", "reset")
         )
-        moment = timestamp(reset)
-        return hint_of(resource, limit, remaining, None if moment is None else max(0.0, moment - self.clock()))
+        if (moment := timestamp(reset)) is None:
+            return hint_of(resource, limit, remaining, None)
+        return hint_of(resource, limit, remaining, max(0.0, moment - server_time(reply.headers, self.clock())))
 
 
 def _option(name: str, value: Json) -> dict[str, Json]:

@@ -23,6 +23,8 @@ _RATE_NAMES = frozenset(name for names in _RATES.values() for name in names)
 _WAITS = _RATE_NAMES | {"retry-after-ms", "retry-after", "x-ratelimit-reset"}
 """Names that most replies do not carry: every reply passes here, and a look at all of them at once is quick."""
 _COUNT = re.compile(r"[0-9]{1,15}")
+SKEW = 30.0
+"""Seconds by which two clocks must differ to be taken for wrong: a reply may take some to arrive."""
 _UNIX_MS = 1e12
 """A larger number is a moment in milliseconds since 1970, and no number of seconds to wait."""
 
@@ -34,6 +36,16 @@ def duration(text: str) -> float | None:
     if steps and "".join(step[0] for step in steps) == text:
         return sum(float(step[1]) * _UNITS[step[2]] for step in steps)
     return _number(text)
+
+
+def server_time(headers: Mapping[str, str], now: float) -> float:
+    """Return the server's time in Unix seconds, by which the moments that it names are meant.
+
+    That is `now`, unless the reply's own date (RFC 9110, §6.6.1) says that one of the two clocks is wrong, and waiting
+    for a moment could take hours. It tells of the reply's first byte, in whole seconds: less than `SKEW` means nothing.
+    """
+    date = _http_date(headers.get("date", ""))
+    return now if date is None or abs(date - now) < SKEW else date
 
 
 def retry_after(headers: Mapping[str, str], now: float) -> float | None:
@@ -51,9 +63,9 @@ def retry_after(headers: Mapping[str, str], now: float) -> float | None:
     if (seconds := _number(asked)) is not None:
         return seconds
     if (moment := _http_date(asked)) is not None:
-        return max(0.0, moment - now)
+        return max(0.0, moment - server_time(headers, now))
     if (milliseconds := _number(headers.get("x-ratelimit-reset", ""))) is not None and milliseconds > _UNIX_MS:
-        return max(0.0, milliseconds / 1000 - now)
+        return max(0.0, milliseconds / 1000 - server_time(headers, now))
     return until_reset(rate_hints(headers))
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import random
-import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
@@ -17,6 +16,7 @@ from .exchange import exchange
 from .journal import Journal, Key
 from .ledger import Ledger, answer_line, answer_of, fail_line, sent_line
 from .limits.clock import Clock
+from .moments import unix_now
 from .pace import Pace
 from .progress import Progress
 from .retries import PUSH_BACKS, Again, Attempt, Retries, Sleep, carry_on
@@ -195,7 +195,7 @@ class Calls:
         if isinstance(reply, Answer):
             cost = cost_of(route.price, reply.usage)
             self._journal.append(
-                answer_line(call.key, call.sends, call.digest, reply, cost, call.queued, seconds, time.time())
+                answer_line(call.key, call.sends, call.digest, reply, cost, call.queued, seconds, unix_now())
             )
             used = None if reply.usage is None else float(reply.usage.input_tokens + reply.usage.output_tokens)
             route.turnstile.leave(hold.tokens, used, hold.usd, cost)

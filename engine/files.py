@@ -1,14 +1,39 @@
 """Two things that must survive a power cut: a file that replaces another, and a new name in a folder.
 
-And one that must not happen: that a folder from someone else makes us write to a file elsewhere.
+One that must not happen: that a folder from someone else makes us write to a file elsewhere. And what is said of a
+folder that takes nothing.
 """
 
 from __future__ import annotations
 
+import errno
 import os
+from collections.abc import Generator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Final
 
 from ..adapters.base import ConfigurationError
+
+FULL: Final = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+"""Errors of a disk that is full, for this user or for this file."""
+
+
+@contextmanager
+def usable(folder: Path) -> Generator[None]:
+    """Turn an error of the disk within the block into one that says what a run needs of its folder.
+
+    Raises ConfigurationError.
+    """
+    try:
+        yield
+    except OSError as error:
+        todo = (
+            "Make room there, then start it again" if error.errno in FULL else "Make it writable, or choose another one"
+        )
+        raise ConfigurationError(
+            f"{folder} cannot be written ({error.strerror}): a run needs a folder that it can lock and add to. {todo}."
+        ) from error
 
 
 def sync_folder(folder: Path) -> None:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 
 from .budget import Budget
 from .closing import Closing
+from .moments import utc_now
 from .progress import Progress
 from .routes import Routes
 
@@ -29,4 +30,4 @@ class Live:
     executing: Callable[[], int] = lambda: 0
     crashes: dict[str, str] = field(default_factory=dict[str, str])
     broken: str = ""
-    began: datetime = field(default_factory=lambda: datetime.now(UTC))
+    began: datetime = field(default_factory=utc_now)

@@ -14,7 +14,7 @@ from types import TracebackType
 import msgspec
 
 from ..adapters.base import ConfigurationError
-from .files import require_no_links
+from .files import require_no_links, usable
 
 _ROOM = 4096
 _OWN = 0o700
@@ -105,20 +105,17 @@ def _held(descriptor: int) -> bool:
 
 
 def _open(folder: Path) -> int:
-    try:
+    with usable(folder):
         folder.mkdir(_OWN, parents=True, exist_ok=True)
         return os.open(folder / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
-    except OSError as error:
-        raise _unusable(folder, error) from error
 
 
 def _take(descriptor: int, folder: Path) -> None:
-    try:
-        flock(descriptor, LOCK_EX | LOCK_NB)
-    except BlockingIOError:
-        raise FolderInUse(folder, _read(descriptor)) from None
-    except OSError as error:
-        raise _unusable(folder, error) from error
+    with usable(folder):
+        try:
+            flock(descriptor, LOCK_EX | LOCK_NB)
+        except BlockingIOError:
+            raise FolderInUse(folder, _read(descriptor)) from None
 
 
 def _read(descriptor: int) -> Holder | None:
@@ -129,18 +126,9 @@ def _read(descriptor: int) -> Holder | None:
 
 
 def _write(descriptor: int, folder: Path, holder: Holder) -> None:
-    try:
+    with usable(folder):
         os.ftruncate(descriptor, 0)
         os.pwrite(descriptor, msgspec.json.encode(holder) + b"\n", 0)
-    except OSError as error:
-        raise _unusable(folder, error) from error
-
-
-def _unusable(folder: Path, error: OSError) -> ConfigurationError:
-    return ConfigurationError(
-        f"{folder} cannot be written ({error.strerror}): a run needs a folder that it can lock and add to. "
-        f"Make it writable, or choose another one."
-    )
 
 
 def _alive(pid: int) -> bool:

@@ -8,11 +8,11 @@ A part without an end was killed, could not write it (a full disk), or is still 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from datetime import UTC, datetime
 from typing import Final
 
 from ..adapters.base import Json
 from .ledger import Line
+from .moments import utc_now
 
 PART: Final = "part"
 _LONGEST = 2000
@@ -32,4 +32,4 @@ def ended(state: str, reasons: Iterable[str], models: Mapping[str, str] | None =
 
 def now() -> str:
     """Return this moment as the journal writes it: UTC in ISO 8601."""
-    return datetime.now(UTC).isoformat(timespec="milliseconds")
+    return utc_now().isoformat(timespec="milliseconds")

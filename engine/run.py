@@ -27,6 +27,7 @@ from .context import Door, UnitContext
 from .errors import RunError, Unfinished, Why, first_of
 from .examination import Examination
 from .executor import SqlExecutor
+from .files import usable
 from .garbage import seldom_collected
 from .gold import check_gold
 from .journal import Journal, JournalGone, JournalStopped, Visitor
@@ -165,13 +166,15 @@ async def _open(
     async with AsyncExitStack() as stack:
         stack.enter_context(RunLock(folder))
         stack.enter_context(seldom_collected())
-        manifest = open_or_create(folder, identity(spec, experiment) | share.identity(), settings_of(spec))
+        with usable(folder):
+            manifest = open_or_create(folder, identity(spec, experiment) | share.identity(), settings_of(spec))
         budget = Budget(cap=Decimal(settings.max_cost) if settings.max_cost else None)
         ledger = Ledger(budget)
         progress = Progress()
         left = OpenBatches(manifest.run)
         visitors = [ledger.visit, left.visit, progress.visit, visit]
-        journal = Journal.open(folder / JOURNAL, visitors=visitors, linger=progress.linger)
+        with usable(folder):
+            journal = Journal.open(folder / JOURNAL, visitors=visitors, linger=progress.linger)
         stack.callback(journal.close)
         ledger.close()
         _plan(spec, experiment, progress, journal)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
-from datetime import UTC, datetime
 
 from .closing import Closing
 from .errors import Unfinished
 from .journal import Journal
+from .moments import utc_now
 from .progress import Progress
 from .unit import Experiment, Lane, Unit
 
@@ -49,7 +49,7 @@ class Scheduler:
                     break
                 running.create_task(self._lane(lane, slots)).add_done_callback(lambda _: free.release())
                 await asyncio.sleep(0)
-        counts.ended = datetime.now(UTC)
+        counts.ended = utc_now()
 
     async def _lane(self, lane: Lane, slots: asyncio.Semaphore) -> None:
         """Run a lane's steps in order; a step with an unfinished unit ends it.

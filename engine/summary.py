@@ -9,7 +9,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import datetime
 from decimal import Decimal
 from pathlib import Path
 from typing import Final, Literal
@@ -22,6 +22,7 @@ from .binding import JOURNAL_BYTES, SUMMARY
 from .errors import Why
 from .files import replace_file
 from .live import Live
+from .moments import utc_now
 from .progress import ModelProgress
 from .route import Route
 
@@ -160,7 +161,7 @@ def summarise(live: Live) -> Summary:
         exposed=live.budget.exposed + live.budget.reserved,  # what is in open batches may still be billed
         cap=live.budget.cap,
         began=live.began,
-        ended=datetime.now(UTC),
+        ended=utc_now(),
         causes=(*causes, *live.crashes.values()),
         unscored=dict(live.progress.unscored),
     )

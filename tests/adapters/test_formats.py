@@ -274,6 +274,17 @@ def test_limits_of_anthropic_are_read_from_its_headers() -> None:
     assert FORMATS["anthropic"].hints(WireReply(200, sent, b""))[1] == LimitHint(resource="tokens", limit=2_000_000)
 
 
+def test_a_reset_of_anthropic_is_taken_by_the_servers_own_clock_when_ours_is_hours_wrong() -> None:
+    sent = {
+        "date": "Mon, 21 Sep 2026 18:20:00 GMT",
+        "anthropic-ratelimit-requests-remaining": "0",
+        "anthropic-ratelimit-requests-reset": "2026-09-21T18:20:02Z",
+    }
+    assert FORMATS["anthropic"].hints(WireReply(200, sent, b"")) == (
+        LimitHint(resource="requests", limit=None, remaining=0, reset=2.0),
+    )
+
+
 def test_requests_of_groq_are_counted_by_the_day() -> None:
     sent = {
         "x-ratelimit-limit-requests": "14400",

@@ -53,6 +53,19 @@ def test_moments_are_read_when_they_name_their_zone(text: str, moment: float | N
     assert timestamp(text) == moment
 
 
+@pytest.mark.parametrize("wrong", [-5 * 3600, 7 * 3600])
+def test_a_clock_that_is_hours_wrong_does_not_turn_seconds_into_hours(wrong: float) -> None:
+    in_a_moment = {"date": formatdate(NOW, usegmt=True), "retry-after": formatdate(NOW + 4, usegmt=True)}
+    assert retry_after(in_a_moment, NOW + wrong) == 4.0
+    openrouters = {"date": formatdate(NOW, usegmt=True), "x-ratelimit-reset": str((NOW + 4) * 1000)}
+    assert retry_after(openrouters, NOW + wrong) == 4.0
+
+
+def test_a_reply_that_was_long_on_its_way_is_read_by_our_own_clock() -> None:
+    late = {"date": formatdate(NOW - 20, usegmt=True), "retry-after": formatdate(NOW + 4, usegmt=True)}
+    assert retry_after(late, NOW) == 4.0
+
+
 @pytest.mark.parametrize(
     ("headers", "seconds"),
     [

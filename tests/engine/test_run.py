@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import json
 import os
 import random
@@ -24,6 +25,7 @@ from turntide.engine import run as run_module
 from turntide.engine.cli.show import summary_text
 from turntide.engine.errors import RunError, Unfinished
 from turntide.engine.journal import scan
+from turntide.engine.journal.logfile import LogFile
 from turntide.engine.live import Live
 from turntide.engine.lock import FolderInUse
 from turntide.engine.manifest import ManifestMismatch
@@ -383,6 +385,19 @@ async def test_a_full_disk_stops_the_run_resumable_and_space_finishes_it(
         shutil.copytree(disk / "run", roomy)
         assert (await run_toy(roomy, base_url, toy=Toy(tmp_path / "data", units=120))).exit_code == 0
     assert len(ends(roomy)) == 120
+
+
+async def test_a_disk_that_has_no_room_for_a_torn_tail_is_told_with_the_way_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    async with serve(Config()) as base_url:
+        await run_toy(tmp_path / "run", base_url)
+        monkeypatch.setattr(LogFile, "cut", full)
+        with pytest.raises(ConfigurationError, match=r"No space left on device.* Make room there, then start it again"):
+            await run_toy(tmp_path / "run", base_url)
 
 
 async def test_a_run_whose_folder_is_removed_stops_and_says_what_it_spent(tmp_path: Path) -> None:

@@ -81,10 +81,15 @@ class ChromaStore:
             raise Unfinished("infrastructure", message) from error
 
     async def aclose(self) -> None:
-        """Delete what this run put there: memory is rebuilt from the run's records, never from a server."""
+        """Delete what this run put there: memory is rebuilt from the run's records, never from a server.
+
+        What a server that has gone still holds is left to it: no later run reads collections of that name.
+        """
         try:
             for name in self._opened:
                 await self.call(partial(self._client.delete_collection, name))
+        except Unfinished:
+            pass
         finally:
             self._opened.clear()
             if self._executor is not None:

@@ -7,6 +7,7 @@ import random
 import time
 import warnings
 from collections.abc import AsyncGenerator, Callable, Coroutine, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from functools import cache
 from importlib.util import find_spec
@@ -185,6 +186,19 @@ async def test_a_chroma_that_fails_stops_the_dialogue_and_scores_nothing() -> No
     with pytest.raises(Unfinished, match="gone") as stopped:
         await memory.nearest(vector_of("t1"), 3, Horizon(1, 1, 1))
     assert stopped.value.why == "infrastructure"
+
+
+async def test_a_chroma_that_died_does_not_spoil_the_end_of_the_run() -> None:
+    class Dying:
+        def create_collection(self, *_: Any, **__: Any) -> None:
+            """Take any collection."""
+
+        def delete_collection(self, *_: Any, **__: Any) -> None:
+            raise OSError("gone")
+
+    store = ChromaStore("memory", Dying(), ThreadPoolExecutor(1))
+    await store.collection("run")
+    await store.aclose()
 
 
 @pytest.mark.real("chromadb")
