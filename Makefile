@@ -11,7 +11,7 @@ BIN := $(VENV)/bin
 TOOLS := .venv-tools/bin
 PACKAGES := engine adapters datasets results
 
-.PHONY: demo test check format real readers tools pins sbom audit test-newest bench hostile fuzz clean
+.PHONY: demo test check format real readers tools pins sbom audit test-newest bench chaos hostile fuzz clean
 
 ## The whole 35,000-turn sweep on synthetic data with simulated models
 demo: $(VENV)/.ready
@@ -31,7 +31,7 @@ check: $(VENV)/.ready-dev
 format: $(VENV)/.ready-dev
 	@$(BIN)/ruff check --fix . ; $(BIN)/ruff format .
 
-## The real parts that tests use where they are present: ChromaDB, Ray and more (Redis and Chromium come from the system)
+## The real parts that tests use: ChromaDB, Ray and more (the system has Redis, Chromium, libfaketime)
 real: $(VENV)/.ready-dev readers tools
 	@$(call install,$(VENV),real)
 	@$(BIN)/turntide models install smollm2
@@ -73,6 +73,11 @@ test-newest: $(VENV)-newest/.ready-dev
 ## Speed, memory and limits, measured, judged and compared: all, or make bench ONLY=calls,rate JSON=figures.json
 bench: $(VENV)/.ready
 	@$(BIN)/python -m bench $(if $(ONLY),--only $(ONLY)) $(if $(JSON),--json $(JSON))
+
+## Kills, full disks, jumping clocks, dying stores: all, or make chaos ONLY=kills KILLS=100 SEED=7 JSON=results.json
+chaos: $(VENV)/.ready-dev
+	@$(BIN)/python -m chaos $(if $(ONLY),--only $(ONLY)) $(if $(KILLS),--kills $(KILLS)) $(if $(SEED),--seed $(SEED)) \
+		$(if $(JSON),--json $(JSON))
 
 ## Every attack of the tests fired at an SQL worker under a run's bounds; then statements that nobody would think of
 hostile: $(VENV)/.ready-dev

@@ -13,10 +13,10 @@ BUILD: Final = Path("build")
 """Ignored by git and removed by `make clean`."""
 
 
-def temporary() -> TemporaryDirectory[str]:
+def temporary(prefix: str = "bench-") -> TemporaryDirectory[str]:
     """Return a new folder that goes when its handle does."""
     BUILD.mkdir(exist_ok=True)
-    return TemporaryDirectory(prefix="bench-", dir=BUILD)
+    return TemporaryDirectory(prefix=prefix, dir=BUILD)
 
 
 SPARE: Final = "spare"
