@@ -29,7 +29,7 @@ async def deliver(request: web.BaseRequest, plan: Plan, drip_every: float) -> we
             case "drip":
                 return await _drip(request, plan, drip_every)
             case "duplicate":
-                _write_copy(request, plan)
+                return _twice(request, plan)
             case "plain":
                 pass
     except ConnectionError:
@@ -77,16 +77,27 @@ async def _started(request: web.BaseRequest, plan: Plan) -> web.StreamResponse:
     return response
 
 
-def _write_copy(request: web.BaseRequest, plan: Plan) -> None:
-    """Write the reply once by hand, so that the server's own follows it on the same connection.
+class _Written(web.Response):
+    """What the server finishes when everything is on the wire already: nothing, and the connection ends."""
 
-    The two are neighbours: a copy that came later could meet the next question, whose client has no means to tell.
+    async def prepare(self, request: web.BaseRequest) -> None:
+        """Write no head."""
+
+    async def write_eof(self, data: bytes = b"") -> None:
+        """Write no body."""
+
+
+def _twice(request: web.BaseRequest, plan: Plan) -> web.Response:
+    """Write the reply and its copy at once, by hand.
+
+    A copy that came a moment later could meet the next question on the connection, and no client could tell that it is
+    not the answer to that one.
     """
     head = "".join(f"{name}: {value}\r\n" for name, value in plan.headers.items())
+    reply = f"HTTP/1.1 {plan.status} OK\r\n{head}content-length: {len(plan.body)}\r\n\r\n".encode() + plan.body
     if request.transport is not None:
-        request.transport.write(
-            f"HTTP/1.1 {plan.status} OK\r\n{head}content-length: {len(plan.body)}\r\n\r\n".encode() + plan.body
-        )
+        request.transport.write(2 * reply)
+    return _Written()
 
 
 def _closing(request: web.BaseRequest) -> bool:
