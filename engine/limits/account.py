@@ -28,7 +28,8 @@ after a bad hour."""
 LONGEST_WINDOW: Final = 3600.0
 
 RETURN: Final = 1.0
-"""Seconds over which those who waited for a pause come back, each after a gap of its own: nobody returns in step."""
+"""Seconds over which those who waited for a pause come back, each after a gap of its own: nobody returns in step. After
+a shorter pause, as long as that one was."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,6 +64,7 @@ class AccountLimits:
         self.requests = RequestRate(limits.requests_per_minute, clock) if limits.requests_per_minute else None
         self.tokens = TokenRate(limits.tokens_per_minute, clock) if limits.tokens_per_minute else None
         self.paused_until = -math.inf
+        self._return = RETURN
         self._next_return = -math.inf
         self._chance = random.Random()
         self.pause_reason = ""
@@ -104,8 +106,8 @@ class AccountLimits:
         """A call goes now; soon after a pause, the next one goes a little later."""
         self.flight.enter()
         now = self._clock()
-        if now - self.paused_until < RETURN:
-            self._next_return = now + self._chance.uniform(0.0, 2 * RETURN / self.flight.bound)
+        if now - self.paused_until < self._return:
+            self._next_return = now + self._chance.uniform(0.0, 2 * self._return / self.flight.bound)
         if self.requests:
             self.requests.take()
         if self.tokens:
@@ -134,9 +136,7 @@ class AccountLimits:
         now = self._clock()
         until = now + (fault.retry_after if fault.retry_after is not None else fallback)
         fresh = self.paused_until <= now
-        if until > self.paused_until:
-            self.paused_until = until
-            self.pause_reason = f"{fault.kind} (server asked for {until - now:.1f} s)"
+        self._pause(until, f"{fault.kind} (server asked for {until - now:.1f} s)")
         if not fresh:
             return
         self.pauses += 1
@@ -159,9 +159,13 @@ class AccountLimits:
                 self._hold(hint.reset, f"{hint.resource} used up (server resets in {hint.reset:.1f} s)")
 
     def _hold(self, seconds: float, reason: str) -> None:
-        until = self._clock() + min(seconds, 60.0)
+        self._pause(self._clock() + min(seconds, 60.0), reason)
+
+    def _pause(self, until: float, reason: str) -> None:
+        """Hold everyone until then; a pause that lasts longer stays."""
         if until > self.paused_until:
             self.paused_until, self.pause_reason = until, reason
+            self._return = min(RETURN, until - self._clock())
 
     def _adopt(self, resource: str, per_minute: float) -> None:
         if resource == "tokens":

@@ -25,10 +25,11 @@ async def test_a_hostile_statement_comes_to_its_status_and_leaves_nothing(
     attack: Attack, database: Path, attacked: Range, tmp_path: Path
 ) -> None:
     target = make_trap(tmp_path / "trap.sqlite", attack.script) if attack.script else database
-    deadline = DEADLINES.get(attack.status, DEADLINES["any other"])
+    statuses = attack.status.split(" or ")
+    deadline = DEADLINES.get(statuses[0], DEADLINES["any other"])
     after = await attacked.fire(target, attack.sql, deadline)
     outcome = after.execution.outcome
-    assert outcome.status == attack.status, outcome.message
+    assert outcome.status in statuses, outcome.message
     assert bool(outcome.digests) == (attack.status == "ok")
     assert bool(outcome.message) == (attack.status != "ok")
     # 50 and 250 ms on an idle machine, which `test_pool` and `make hostile` hold it to.
