@@ -27,7 +27,7 @@ APART: Final = 1.1
 SEEN: Final = 2
 """Answers that come between two jumps, at least."""
 
-LATENCY: Final = 0.1
+LATENCY: Final = 0.05
 ALWAYS_SPENT: Final = Limits(requests_per_minute=1200, window=0.05)
 """A limit that one call uses up, and that is whole again before the next: every reply names the moment at which it is,
 and whoever took that moment by a clock that is hours wrong would wait."""
