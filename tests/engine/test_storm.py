@@ -7,8 +7,8 @@ from pathlib import Path
 
 from turntide.adapters.base import TransportFault
 from turntide.engine.limits.account import Limits
+from turntide.engine.pace import BURST
 from turntide.engine.retries import Retries
-from turntide.engine.turnstile import BURST
 
 from ..support.provider import Bench, Reaction, ScriptedProvider, bench, good, writing
 from ..support.time import run_jumping
