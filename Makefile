@@ -116,11 +116,11 @@ pin = $(TOOLS)/uv pip compile --quiet --universal --python-version 3.11 --genera
 	--custom-compile-command 'make pins' $(if $(UPGRADE),--upgrade) --output-file requirements/$(1).txt
 
 # What is pinned, and nothing else: a file whose hash is not written down is refused.
-install = $(1)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r requirements/$(2).txt
+install = $(1)/bin/python -m pip install -qq --disable-pip-version-check --no-deps --require-hashes -r requirements/$(2).txt
 
 # Ourselves, editable, and with the four packages linked under one name, so that type checkers find them as well.
 define link
-$(1)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --no-index --no-build-isolation -e . && \
+$(1)/bin/python -m pip install -qq --disable-pip-version-check --no-deps --no-index --no-build-isolation -e . && \
 	$(1)/bin/python -c "import pathlib, sysconfig; \
 	roof = pathlib.Path(sysconfig.get_path('purelib'), 'turntide'); roof.mkdir(exist_ok=True); \
 	[(roof / p).unlink(missing_ok=True) or (roof / p).symlink_to(pathlib.Path(p).resolve()) for p in '$(PACKAGES)'.split()]"

@@ -44,6 +44,7 @@ class ShardLink:
         self._life = secrets.token_hex(8)
         self._visits = 0
         self._known = False
+        self._over = False
         self._turnstiles: list[SharedTurnstile] = []
         self._woken = asyncio.Event()
 
@@ -70,6 +71,8 @@ class ShardLink:
         try:
             yield
         finally:
+            # A cancellation that meets a reply may get lost in the client: then the flag ends the visits.
+            self._over = True
             visiting.cancel()
             await asyncio.gather(visiting, return_exceptions=True)
             with suppress(Exception):  # the journal says it as well
@@ -77,7 +80,7 @@ class ShardLink:
 
     async def _visit_on_and_on(self, purse: Purse, closing: Closing) -> None:
         seen = self._now()
-        while True:
+        while not self._over:
             self._woken.clear()
             try:
                 pause = self._take(await self._visit(purse), closing)
