@@ -22,7 +22,7 @@ from .errors import Unfinished
 from .limits.account import AccountLimits
 from .limits.clock import Clock
 from .limits.limiter import Limiter
-from .pace import BURST
+from .pace import Tick
 
 WAITS_FOR_MONEY: Final = "money in flight to come back"
 
@@ -145,13 +145,12 @@ class OwnTurnstile(Turnstile):
         super().__init__(limits, purse, clock)
         self._own = limits
         self._alarm: asyncio.TimerHandle | None = None
-        self._granted_this_tick = 0
-        self._tick_is_due = False
+        self._tick = Tick(self._serve)
 
     def wake(self) -> None:
         """Look in the next tick."""
         if self._waiting:
-            self._next_tick()
+            self._tick.ask()
 
     def _grant_now(self, tokens: float, usd: Decimal) -> bool:
         if self._blocked(tokens, usd) != 0:
@@ -164,25 +163,14 @@ class OwnTurnstile(Turnstile):
 
     def _blocked(self, tokens: float, usd: Decimal) -> float | None:
         """Return the seconds until a call may go: 0 now, None when only an event can tell, which then wakes."""
-        if self._granted_this_tick >= BURST or not self._purse.budget.fits(usd):
+        if self._tick.full or not self._purse.budget.fits(usd):
             return None
         return self._own.wait(tokens)
 
     def _grant(self, tokens: float, usd: Decimal) -> None:
         self._own.take(tokens)
         self._purse.budget.reserve(usd)
-        self._granted_this_tick += 1
-        self._next_tick()
-
-    def _next_tick(self) -> None:
-        if not self._tick_is_due:
-            self._tick_is_due = True
-            asyncio.get_running_loop().call_soon(self._tick)
-
-    def _tick(self) -> None:
-        self._tick_is_due = False
-        self._granted_this_tick = 0
-        self._serve()
+        self._tick.take()
 
     def _serve(self) -> None:
         """Grant from the head of the queue until it is empty or blocked; the only place that looks at the clock."""

@@ -10,7 +10,8 @@ from ...adapters.base import Fault, LimitHint
 from ..ledger import Line
 from ..limits.account import LONGEST_WINDOW, Limits
 from ..limits.clock import Clock
-from ..turnstile import BURST, Purse, Ticket, Turnstile
+from ..pace import BURST
+from ..turnstile import Purse, Ticket, Turnstile
 from .commons import Ask, Event, Given, Granted, Wish, at_most
 
 LONGEST_HOLD: Final = 60.0
