@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine
+from typing import Final
 
 from .errors import Unfinished
+
+INTERRUPTED: Final = "interrupted; the same command goes on from here"
 
 
 class Closing:

@@ -24,11 +24,9 @@ from .limits.account import Limits
 from .limits.clock import Clock, loop_time
 from .manifest import text_digest
 from .route import BatchWay, Route, longest_output
-from .share import Alone, Share
+from .share import ALONE, Share
 from .spec import ModelSpec, Settings, Spec
 from .turnstile import Purse, Turnstile
-
-ALONE: Final = Alone()
 
 _TRIAL: Final = (Message("user", "?"),)
 """The smallest question, which shows whether a model's options can be written and where they go."""
@@ -104,8 +102,7 @@ def open_routes(
 
 async def check_ways(spec: Spec, auxiliary: Sequence[ModelSpec], environ: Mapping[str, str]) -> None:
     """Raise ConfigurationError for what would stop a run before its first question: it then leaves no folder behind."""
-    cap = Decimal(spec.settings.max_cost) if spec.settings.max_cost else None
-    routes = open_routes(spec, auxiliary, Purse(Budget(cap=cap)), loop_time, lambda line: None, environ)
+    routes = open_routes(spec, auxiliary, Purse(Budget(cap=spec.settings.cap)), loop_time, lambda line: None, environ)
     await routes.aclose()
 
 

@@ -9,7 +9,6 @@ import traceback
 from collections import Counter
 from collections.abc import AsyncGenerator, Callable, Generator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
-from decimal import Decimal
 from pathlib import Path
 from typing import Final
 
@@ -18,7 +17,7 @@ import msgspec
 from ..adapters.base import ConfigurationError, Json
 from ..adapters.redaction import without_logins
 from .batching import Batching, OpenBatches
-from .binding import JOURNAL
+from .binding import JOURNAL, SUMMARY
 from .budget import Budget
 from .calls import Calls
 from .choices import resolved, resolved_auxiliary
@@ -40,12 +39,12 @@ from .parts import began, ended
 from .progress import Progress
 from .pulse import beating
 from .retries import Retries
-from .routes import ALONE, check_ways, open_routes
+from .routes import check_ways, open_routes
 from .scheduler import Scheduler
 from .seeding import Seed
-from .share import Share
+from .share import ALONE, Share
 from .spec import ModelSpec, Settings, Spec
-from .summary import NAME, Summary, summarise
+from .summary import Summary, summarise
 from .turnstile import Purse
 from .unit import Experiment, Prepares, Unit
 from .until import Until
@@ -55,6 +54,8 @@ FAILURES: Final[frozenset[Why]] = frozenset({"provider", "crash", "infrastructur
 
 LOCK_STEP: Final = 10_000
 """Dialogues of one model that are live at once when their calls travel in batches: as many as one batch holds."""
+
+NOTHING_TO_RUN: Final = "nothing to run: the plan holds no dialogue. Check the filters and --limit."
 
 
 def identity(spec: Spec, experiment: Experiment) -> dict[str, Json]:
@@ -166,14 +167,13 @@ async def _open(
     async with AsyncExitStack() as stack:
         stack.enter_context(RunLock(folder))
         stack.enter_context(seldom_collected())
-        with usable(folder):
-            manifest = open_or_create(folder, identity(spec, experiment) | share.identity(), settings_of(spec))
-        budget = Budget(cap=Decimal(settings.max_cost) if settings.max_cost else None)
+        budget = Budget(cap=settings.cap)
         ledger = Ledger(budget)
         progress = Progress()
-        left = OpenBatches(manifest.run)
-        visitors = [ledger.visit, left.visit, progress.visit, visit]
         with usable(folder):
+            manifest = open_or_create(folder, identity(spec, experiment) | share.identity(), settings_of(spec))
+            left = OpenBatches(manifest.run)
+            visitors = [ledger.visit, left.visit, progress.visit, visit]
             journal = Journal.open(folder / JOURNAL, visitors=visitors, linger=progress.linger)
         stack.callback(journal.close)
         ledger.close()
@@ -260,7 +260,7 @@ class Dialogues:
         """Run `unit`; Unfinished leaves it for the next part of the run."""
         if not self._begun:
             self._begun = True
-            (self._live.folder / NAME).unlink(missing_ok=True)
+            (self._live.folder / SUMMARY).unlink(missing_ok=True)
             planned = {label: counts.planned for label, counts in self._live.progress.models.items()}
             self._door.journal.append(began(planned))
         try:
@@ -291,7 +291,7 @@ class Dialogues:
                 journal.append(ended(summary.state, summary.reasons, reasons))
             await journal.durable()
         finally:
-            if self._begun or summary.state != "complete" or not (summary.folder / NAME).exists():
+            if self._begun or summary.state != "complete" or not (summary.folder / SUMMARY).exists():
                 summary.save(journal.size)
 
     def _stopped(self, unit: Unit, stop: Unfinished) -> None:
@@ -323,7 +323,7 @@ def _plan(spec: Spec, experiment: Experiment, progress: Progress, journal: Journ
                 counts.planned += 1
                 counts.done += journal.ended(unit.key)
     if not spec.shards and not any(counts.planned for counts in progress.models.values()):  # some shards may be empty
-        raise ConfigurationError("nothing to run: the plan holds no dialogue. Check the filters and --limit.")
+        raise ConfigurationError(NOTHING_TO_RUN)
 
 
 def _window(settings: Settings) -> int:

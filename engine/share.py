@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager, nullcontext
-from typing import Protocol
+from typing import Final, Protocol
 
 from ..adapters.base import Json
 from .closing import Closing
@@ -57,3 +57,6 @@ class Alone:
     def working(self, purse: Purse, closing: Closing) -> AbstractAsyncContextManager[None]:
         """There is nobody to tell."""
         return nullcontext()
+
+
+ALONE: Final = Alone()

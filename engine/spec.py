@@ -66,6 +66,11 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     batch: bool = False
     on: Literal["process", "ray"] = "process"
 
+    @property
+    def cap(self) -> Decimal | None:
+        """The most that the run may cost, in USD; None without a cap."""
+        return None if self.max_cost is None else Decimal(self.max_cost)
+
 
 class Spec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One run. `options` are the benchmark's own; all but `settings` and `out` is the run's identity.

@@ -39,8 +39,6 @@ EXIT_CODES: Final[Mapping[State, int]] = {
 CLOSED: Final[Mapping[Why, State]] = {"budget": "budget", "draining": "interrupted"}
 """What a run is called that was ended early; for any other reason it is incomplete."""
 
-NAME: Final = SUMMARY
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelSummary:
@@ -135,7 +133,7 @@ class Summary:
     def save(self, journal: int) -> None:
         """Write `summary.json`, with the bytes of the journal that it goes with. Raises OSError."""
         content = self.to_json() | {JOURNAL_BYTES: journal}
-        replace_file(self.folder / NAME, orjson.dumps(content, option=orjson.OPT_INDENT_2) + b"\n")
+        replace_file(self.folder / SUMMARY, orjson.dumps(content, option=orjson.OPT_INDENT_2) + b"\n")
 
 
 def next_command(folder: Path, state: str) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-import time
 from collections.abc import Coroutine, Mapping
 from decimal import Decimal
 from typing import Any, Final, Self
@@ -17,6 +16,7 @@ from ..errors import Diverged, Unfinished
 from ..exchange import understood
 from ..journal import Journal, Key
 from ..ledger import answer_line, fail_line, sent_line
+from ..moments import unix_now
 from ..progress import Progress
 from ..retries import Retries
 from ..route import Route, cost_of, worst_case
@@ -118,7 +118,7 @@ class Batching:
     def _send(self, lane: Lane, parcels: list[Parcel]) -> None:
         """Begin a new batch of calls that have their money."""
         calls = {parcel.call.key: parcel.call for parcel in parcels}
-        batch = OpenBatch(secrets.token_hex(8), lane.route.label, time.time(), len(parcels), calls=calls)
+        batch = OpenBatch(secrets.token_hex(8), lane.route.label, unix_now(), len(parcels), calls=calls)
         items = [BatchItem(parcel.call.id, parcel.request) for parcel in parcels]
         self._begin(batch, self._submit(lane, batch, items))
 
@@ -218,7 +218,7 @@ class Batching:
         """Journal and settle what came, then wake the dialogues that wait for it; `instead` is what they hear then."""
         self._landing += 1
         try:
-            took = max(0.0, time.time() - batch.since)
+            took = max(0.0, unix_now() - batch.since)
             for place, (call, reply) in enumerate(landed, 1):
                 self._settle(lane.route, batch, call, reply, took)
                 await _breath(place)
@@ -237,7 +237,7 @@ class Batching:
         self._progress.of(batch.model).batched -= 1
         if isinstance(reply, Answer):
             cost = cost_of(route.batch.price, reply.usage)
-            line = answer_line(call.key, call.attempt, call.digest, reply, cost, call.queued, took, time.time())
+            line = answer_line(call.key, call.attempt, call.digest, reply, cost, call.queued, took, unix_now())
             route.answers += 1
             self._progress.answered(batch.model, 0.0)
         else:

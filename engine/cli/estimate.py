@@ -108,8 +108,7 @@ async def _estimate(spec: Spec, latency: str | None) -> Estimate:
 def _quote(spec: Spec, model: ModelSpec, found: Estimate) -> Quote:
     provider, name, sent = spoken(model)
     prices = PriceTable.load(*([Path(spec.settings.prices)] if spec.settings.prices else []))
-    cap = Decimal(spec.settings.max_cost) if spec.settings.max_cost else None
-    price = price_of(prices, model, provider, cap, batch=spec.settings.batch)
+    price = price_of(prices, model, provider, spec.settings.cap, batch=spec.settings.batch)
     if price is None:
         found.unpriced.add(model.name)
     elif most(price, 0, sent) is None:

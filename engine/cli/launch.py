@@ -12,6 +12,7 @@ from contextlib import AsyncExitStack
 from datetime import datetime
 from pathlib import Path
 
+from ..closing import INTERRUPTED
 from ..errors import Unfinished
 from ..journal import canonical
 from ..live import Live
@@ -123,7 +124,7 @@ def _on_signals(live: Live) -> None:
     def interrupt() -> None:
         if live.closing.reason is None:
             print(ending(live), file=sys.stderr)
-            live.closing.begin(Unfinished("draining", "interrupted; the same command goes on from here"))
+            live.closing.begin(Unfinished("draining", INTERRUPTED))
         elif main:
             main.cancel()
 

@@ -8,15 +8,16 @@ import signal
 import sys
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from typing import NamedTuple
 
 from ...adapters.base import ConfigurationError, Json
 from ..lock import RunLock
+from ..moments import utc_now
 from ..registry import benchmark_of
 from ..routes import check_ways
-from ..run import identity, settings_of
+from ..run import NOTHING_TO_RUN, identity, settings_of
 from ..shards.commons import Commons, cap_of, connected
 from ..shards.fleet import Crew, Fleet
 from ..shards.folder import open_whole
@@ -49,7 +50,7 @@ async def launch_shards(spec: Spec, redis: str | None, until: datetime | None) -
     Raises ConfigurationError and RunError as `engine.run.execute` does.
     """
     assert spec.shards
-    began, cap = datetime.now(UTC), cap_of(spec.settings.max_cost)
+    began, cap = utc_now(), cap_of(spec.settings.max_cost)
     async with AsyncExitStack() as stack:
         working = stack.enter_context(Working("opening the benchmark and its data"))
         planned = await _planned(spec, stack)
@@ -79,7 +80,7 @@ async def launch_shards(spec: Spec, redis: str | None, until: datetime | None) -
         ]
         async with _shown(fleet, planned.folder):
             ended = await fleet.run(jobs)
-    return joined(planned.folder, ended, spec.settings.max_cost, began)
+    return joined(planned.folder, ended, spec.settings.cap, began)
 
 
 async def _planned(spec: Spec, stack: AsyncExitStack) -> Planned:
@@ -93,7 +94,7 @@ async def _planned(spec: Spec, stack: AsyncExitStack) -> Planned:
         environ = await stack.enter_async_context(local_server(models, await simulated.environ()))
         await check_ways(spec, experiment.auxiliary, environ)
         if not any(True for model in spec.models for _ in experiment.lanes(model.name, spec.repeats)):
-            raise ConfigurationError("nothing to run: the plan holds no dialogue. Check the filters and --limit.")
+            raise ConfigurationError(NOTHING_TO_RUN)
         started = {name: value for name, value in environ.items() if os.environ.get(name) != value}
         return Planned(folder_of(spec, experiment), identity(spec, experiment), started)
 

@@ -4,22 +4,24 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 from decimal import Decimal
 from pathlib import Path
 from typing import Any, Final
 
 import orjson
 
+from ..binding import SUMMARY
+from ..moments import utc_now
 from ..shards.folder import shard_folder
 from ..shards.worker import Ended
-from ..summary import EXIT_CODES, NAME, ModelSummary, State, Summary
+from ..summary import EXIT_CODES, ModelSummary, State, Summary
 
 FIRST: Final[tuple[State, ...]] = ("failed", "interrupted", "budget", "incomplete", "unusable")
 """What a run is called of whose shards several ended early, each differently: the first of these that is among them."""
 
 
-def joined(folder: Path, ended: Sequence[Ended], cap: str | None, began: datetime) -> Summary:
+def joined(folder: Path, ended: Sequence[Ended], cap: Decimal | None, began: datetime) -> Summary:
     """Return the summary of the run in `folder` whose shards have ended so; `cap` is in USD."""
     shards = [_summary(shard_folder(folder, index), each) for index, each in enumerate(ended)]
     states = {shard["state"] for shard in shards}
@@ -32,9 +34,9 @@ def joined(folder: Path, ended: Sequence[Ended], cap: str | None, began: datetim
         models={label: _model([s["models"][label] for s in shards if label in s["models"]]) for label in labels},
         known=sum((Decimal(shard["known_usd"]) for shard in shards), Decimal(0)),
         exposed=sum((Decimal(shard["exposed_usd"]) for shard in shards), Decimal(0)),
-        cap=None if cap is None else Decimal(cap),
+        cap=cap,
         began=began,
-        ended=datetime.now(UTC),
+        ended=utc_now(),
         causes=tuple(dict.fromkeys(cause for shard in shards for cause in shard["reasons"])),
         unscored=unscored,
     )
@@ -42,8 +44,8 @@ def joined(folder: Path, ended: Sequence[Ended], cap: str | None, began: datetim
 
 def _summary(folder: Path, ended: Ended) -> dict[str, Any]:
     """Return a shard's summary as its file has it; one that was killed, or refused to begin, left none of now."""
-    if not ended.message and (folder / NAME).exists():
-        return orjson.loads((folder / NAME).read_bytes())
+    if not ended.message and (folder / SUMMARY).exists():
+        return orjson.loads((folder / SUMMARY).read_bytes())
     from ...results.operations import Operations
     from ...results.reading import open_run
 

@@ -8,7 +8,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..summary import NAME as SUMMARY
+from ..binding import SUMMARY
 from ..summary import next_command
 from .status import State, Status, Watcher
 from .words import clock, money

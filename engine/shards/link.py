@@ -10,7 +10,7 @@ from decimal import Decimal
 from typing import Final
 
 from ...adapters.base import Json
-from ..closing import Closing
+from ..closing import INTERRUPTED, Closing
 from ..errors import Unfinished
 from ..ledger import Line
 from ..limits.account import Limits
@@ -30,8 +30,6 @@ HEARTBEAT: Final = 1.0
 
 PATIENCE: Final = 60.0
 """Seconds without Redis after which a shard ends, resumable. Nothing is sent meanwhile; what is out still lands."""
-
-INTERRUPTED: Final = "interrupted; the same command goes on from here"
 
 
 class ShardLink:
