@@ -17,7 +17,7 @@ from typing import Any, Final, NamedTuple
 from turntide.adapters.simulated import Config, SimulatedServer
 from turntide.datasets.embeddings.location import FOLDER_VARIABLE, default_folder
 from turntide.engine.cli.demo import MODELS
-from turntide.engine.cli.simulated import URL
+from turntide.engine.cli.servers import URL
 
 from bench.folders import temporary
 from bench.processes import TURNTIDE, descendants

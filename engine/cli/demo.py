@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Final
 
 from ...adapters.base import ConfigurationError
 from .arguments import at_least
-from .simulated import URL
+from .servers import URL
 
 if TYPE_CHECKING:
     from ...adapters.simulated import SimulatedServer

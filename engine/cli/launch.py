@@ -25,9 +25,8 @@ from ..summary import Summary
 from ..unit import Experiment
 from ..until import Until
 from . import abandon_output
-from .local import local_server
+from .servers import OwnServers
 from .show import Show, summary_text
-from .simulated import OwnSimulated
 from .working import Working
 
 
@@ -71,15 +70,13 @@ def _sharded(spec: Spec, redis: str | None, until: datetime | None) -> Coroutine
 async def _launch(spec: Spec, until: datetime | None) -> Summary:
     async with AsyncExitStack() as stack:
         working = stack.enter_context(Working("opening the benchmark and its data"))
-        simulated = await stack.enter_async_context(OwnSimulated())
-        simulated.serve(model.id for model in spec.models)
+        servers = await stack.enter_async_context(OwnServers())
+        servers.begin(model.id for model in spec.models)
         experiment = await stack.enter_async_context(
             benchmark_of(spec.benchmark).open(spec.options, seed=spec.seed, limit=spec.limit)
         )
-        models = [model.id for model in (*spec.models, *experiment.auxiliary)]
         working.on("starting the models' servers")
-        simulated.serve(models)
-        environ = await stack.enter_async_context(local_server(models, await simulated.environ()))
+        environ = await servers.environ(model.id for model in (*spec.models, *experiment.auxiliary))
         folder = folder_of(spec, experiment)
         show = Show(sys.stderr)
         working.on(f"opening {folder}")

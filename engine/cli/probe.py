@@ -51,21 +51,18 @@ async def _probe(args: argparse.Namespace) -> Probe:
     from ...adapters.transport import HttpxTransport
     from ..probe import probe, target_of
     from ..routes import price_of
-    from .local import local_server
-    from .simulated import OwnSimulated
+    from .servers import OwnServers
 
     options = {name: value for name in ("max_tokens", "temperature") if (value := getattr(args, name)) is not None}
     prices = PriceTable.load(*([Path(args.prices)] if args.prices else []))
-    asked = [args.model]
-    async with OwnSimulated() as simulated:
-        simulated.serve(asked)
-        async with local_server(asked, await simulated.environ()) as environ:
-            target = target_of(args.model, options, lambda model, by: price_of(prices, model, by, None), environ)
-            transport = HttpxTransport()
-            try:
-                return await probe(target, transport, args.timeout)
-            finally:
-                await transport.aclose()
+    async with OwnServers() as servers:
+        environ = await servers.environ([args.model])
+        target = target_of(args.model, options, lambda model, by: price_of(prices, model, by, None), environ)
+        transport = HttpxTransport()
+        try:
+            return await probe(target, transport, args.timeout)
+        finally:
+            await transport.aclose()
 
 
 def _text(found: Probe) -> str:

@@ -28,10 +28,9 @@ from ..shards.worker import Job
 from ..spec import Spec
 from ..summary import Summary
 from .launch import folder_of
-from .local import local_server
+from .servers import OwnServers
 from .shards_summary import joined
 from .show import PLAIN_SECONDS
-from .simulated import OwnSimulated
 from .words import clock
 from .working import Working
 
@@ -88,10 +87,8 @@ async def _planned(spec: Spec, stack: AsyncExitStack) -> Planned:
     if spec.settings.batch:
         raise ConfigurationError("batches know no limits that shards could share: run them without --shards.")
     async with benchmark_of(spec.benchmark).open(spec.options, seed=spec.seed, limit=spec.limit) as experiment:
-        models = [model.id for model in (*spec.models, *experiment.auxiliary)]
-        simulated = await stack.enter_async_context(OwnSimulated())
-        simulated.serve(models)
-        environ = await stack.enter_async_context(local_server(models, await simulated.environ()))
+        servers = await stack.enter_async_context(OwnServers())
+        environ = await servers.environ(model.id for model in (*spec.models, *experiment.auxiliary))
         await check_ways(spec, experiment.auxiliary, environ)
         if not any(True for model in spec.models for _ in experiment.lanes(model.name, spec.repeats)):
             raise ConfigurationError(NOTHING_TO_RUN)
