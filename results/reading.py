@@ -83,6 +83,10 @@ class RunFolder:
         """All that decides the run's requests and scores."""
         return self.manifest.identity
 
+    def plan(self, shape: type[Shape]) -> Shape:
+        """Return what is planned for each model, in the form of the run's benchmark. Raises ConfigurationError."""
+        return shaped(self.identity["experiment"].get("plan"), shape, self.folder)
+
     @property
     def models(self) -> list[ModelIdentity]:
         """The run's models in the order in which they were named."""

@@ -14,7 +14,7 @@ from ...datasets.enterprisemem.record import Plan, TurnRecord, read_record
 from ...engine.journal import Fields
 from ...engine.manifest import Difference
 from ..gold import Gold
-from ..reading import ModelIdentity, RunFolder, in_order, require_agreement, shaped
+from ..reading import ModelIdentity, RunFolder, in_order, require_agreement
 from ..spending import Spent
 from .turns import Turns
 
@@ -47,7 +47,7 @@ def read_sweep(runs: Sequence[RunFolder]) -> Sweep:
     models = tuple({model.label: model for run in runs for model in run.models}.values())
     cells = [cell for run in runs for cell in _cells(run)]
     plan = msgspec.structs.replace(
-        _plan(runs[0]),
+        runs[0].plan(Plan),
         models=tuple(model.label for model in models),
         conditions=tuple(sorted({condition for _, condition in cells}, key=list(BY_NAME).index)),
         repeats=runs[0].identity["repeats"],
@@ -107,11 +107,7 @@ def _cell(unit: str, cells: dict[str, Cell]) -> Cell:
 
 
 def _cells(run: RunFolder) -> list[Cell]:
-    return [(model.label, condition) for model in run.models for condition in _plan(run).conditions]
-
-
-def _plan(run: RunFolder) -> Plan:
-    return shaped(run.identity["experiment"].get("plan"), Plan, run.folder)
+    return [(model.label, condition) for model in run.models for condition in run.plan(Plan).conditions]
 
 
 def _may_differ(difference: Difference) -> bool:

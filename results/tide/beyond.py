@@ -21,7 +21,7 @@ from ...datasets.tide.metrics import (
 )
 from ...datasets.tide.record import Protocol
 from ...datasets.tide.samples import Kind, Shape, plan_in_words
-from ..table import Cell, Rate, Table, counted
+from ..table import Cell, Table, counted
 from .accuracy import SET_NAMES
 from .dialogues import Dialogues, Group, Part
 
@@ -29,17 +29,24 @@ from .dialogues import Dialogues, Group, Part
 def layers(dialogues: Dialogues) -> Table:
     """Lk-IR under both protocols, JIR and AR up to each layer, over the samples whose chain has it."""
     rows: list[list[Cell]] = []
+    flags = {
+        layer: (
+            dialogues.flags(partial(identifies, layer=f"L{layer}")),
+            dialogues.flags(partial(identifies_up_to, layer=layer)),
+            dialogues.flags(partial(asks, times=layer)),
+        )
+        for layer in range(1, max(map(sum, dialogues.shapes)) + 1)
+    }
     for kind in dialogues.taken("f", ("chain", "joint")):
-        for layer in range(1, max(map(sum, dialogues.shapes)) + 1):
+        for layer, (found, up_to, asked) in flags.items():
             part = partial(_part, dialogues, kind=kind, has=lambda shape, layer=layer: sum(shape) >= layer)
             for model in dialogues.models:
                 full, primed = part(model, "f"), part(model, "p")
-                found = dialogues.flags(partial(identifies, layer=f"L{layer}"))
                 cells: list[Cell] = [
                     dialogues.rate(full, found),
                     dialogues.rate(primed, found) if layer > 1 and primed.planned else None,
-                    dialogues.rate(full, dialogues.flags(partial(identifies_up_to, layer=layer))),
-                    dialogues.rate(full, dialogues.flags(partial(asks, times=layer))),
+                    dialogues.rate(full, up_to),
+                    dialogues.rate(full, asked),
                 ]
                 rows.append([SET_NAMES[kind], f"L{layer}", model or "all", *cells])
     table = Table(
@@ -57,16 +64,20 @@ def layers(dialogues: Dialogues) -> Table:
 def drifts(dialogues: Dialogues) -> Table:
     """DRR and DRA of each drift, and DEA up to it, over the samples that have it."""
     rows: list[list[Cell]] = []
+    flags = {
+        number: (
+            dialogues.flags(partial(recognises_at, drift=number)),
+            dialogues.flags(partial(resolves_at, drift=number)),
+            dialogues.flags(partial(right_up_to, stage=number)),
+        )
+        for number in range(1, max(map(len, dialogues.shapes)))
+    }
     for kind in dialogues.taken("f", ("drift", "joint")):
-        for number in range(1, max(map(len, dialogues.shapes))):
+        for number, shown in flags.items():
             for model in dialogues.models:
                 part = _part(dialogues, model, "f", kind=kind, has=lambda shape, number=number: len(shape) > number)
-                cells: list[Rate] = [
-                    dialogues.rate(part, dialogues.flags(partial(recognises_at, drift=number))),
-                    dialogues.rate(part, dialogues.flags(partial(resolves_at, drift=number))),
-                    dialogues.rate(part, dialogues.flags(partial(right_up_to, stage=number))),
-                ]
-                rows.append([SET_NAMES[kind], number, model or "all", *cells])
+                rates = (dialogues.rate(part, each) for each in shown)
+                rows.append([SET_NAMES[kind], number, model or "all", *rates])
     table = Table(
         key="drifts",
         title="Drift by drift (%)",

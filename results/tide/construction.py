@@ -19,7 +19,6 @@ from ..reading import (
     require_agreement,
     scoring_facts,
     scoring_warnings,
-    shaped,
     simulated_mark,
 )
 from ..report import Report
@@ -100,7 +99,7 @@ def read_build(runs: Sequence[RunFolder]) -> Build:
     runs = in_order(runs)
     generators = {model.label: model for run in runs for model in run.models}
     others = {model.label: model for run in runs for model in run.auxiliary}
-    plan = shaped(runs[0].identity["experiment"].get("plan"), BuildPlan, runs[0].folder)
+    plan = runs[0].plan(BuildPlan)
     planned = plan.anchors * runs[0].identity["repeats"] * len(generators)
     build = Build(plan, tuple(generators), tuple({**generators, **others}.values()), planned)
     for run in runs:

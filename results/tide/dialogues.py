@@ -33,15 +33,7 @@ class Group:
 
     def holds(self, each: PlannedSamples | DialogueRecord) -> bool:
         """Return whether a planned kind of sample, or a record, is of this group."""
-        return all(
-            wanted in (None, found)
-            for wanted, found in (
-                (self.subtype, each.subtype),
-                (self.verdict, each.verdict),
-                (self.tier, each.tier),
-                (self.plan, each.plan),
-            )
-        )
+        return all(getattr(self, name) in (None, getattr(each, name)) for name in _GROUPED)
 
 
 ALL: Final = Group()

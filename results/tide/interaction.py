@@ -22,7 +22,7 @@ def joint_against_product(dialogues: Dialogues) -> Table:
         found = joint_against_parts([right[chain], right[drift]], right[joint], dialogues.cluster[joint].tolist())
         shares = [dialogues.rate(Part(rows_of, planned), right) for rows_of in (chain, drift, joint)]
         rest = (found.excess, found.shared, found.added)
-        rows.append([model or "all", *shares, _percent(found.product), *(_points(each, planned) for each in rest)])
+        rows.append([model or "all", *shares, percent(found.product), *(_points(each, planned) for each in rest)])
     table = Table(
         key="joint_against_product",
         title="Joint DEA% against the product of its parts",
@@ -36,7 +36,8 @@ def joint_against_product(dialogues: Dialogues) -> Table:
     return counted(table)
 
 
-def _percent(estimate: Estimate) -> Number:
+def percent(estimate: Estimate) -> Number:
+    """Return an estimate and its interval in percent."""
     return Number(100 * estimate.value, low=100 * estimate.interval.low, high=100 * estimate.interval.high)
 
 

@@ -15,7 +15,7 @@ from ...engine.journal import Fields
 from ...engine.ledger import key_of
 from ...engine.manifest import Difference
 from ..gold import Gold
-from ..reading import ModelIdentity, RunFolder, in_order, require_agreement, shaped
+from ..reading import ModelIdentity, RunFolder, in_order, require_agreement
 from ..spending import Spent
 from .dialogues import Cell, Dialogues
 
@@ -54,7 +54,7 @@ def read_sweep(runs: Sequence[RunFolder]) -> Sweep:
     labels = [model.label for model in models]
     reading = _Reading([*labels, *(model.label for model in auxiliary)])
     records = list(reading.records(runs))
-    plans = [plan_of(run) for run in runs]
+    plans = [run.plan(Plan) for run in runs]
     plan = msgspec.structs.replace(
         plans[0], samples=tuple(dict.fromkeys(each for plan in plans for each in plan.samples))
     )
@@ -63,11 +63,6 @@ def read_sweep(runs: Sequence[RunFolder]) -> Sweep:
     spent, tainted = reading.in_plan_order(), tuple(sorted(reading.tainted))
     simulated = frozenset(reading.simulated)
     return Sweep(models, auxiliary, dialogues, spent, reading.returned, reading.gold, simulated, tainted)
-
-
-def plan_of(run: RunFolder) -> Plan:
-    """Return what a run plans for each of its models."""
-    return shaped(run.identity["experiment"].get("plan"), Plan, run.folder)
 
 
 @dataclass(slots=True)
@@ -123,7 +118,7 @@ class _Reading:
 
 def _cells(run: RunFolder) -> Iterator[Cell]:
     for model in run.models:
-        for planned in plan_of(run).samples:
+        for planned in run.plan(Plan).samples:
             yield model.label, planned.protocol, planned.kind
 
 

@@ -62,6 +62,10 @@ class AnchorQuery(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
         first = next((drift for drift in self.drifts if drift.label == self.assigned), None)
         return (first, *first.later) if first else ()
 
+    def edit(self, number: int) -> TreeDrift | None:
+        """Return the edit that is planned for a drift, 1 the first."""
+        return next(iter(self.planned[number - 1 :]), None)
+
 
 class Stratum(msgspec.Struct, frozen=True, kw_only=True):
     """How many anchors of a tier and a split there were, and how many were drawn."""

@@ -51,8 +51,7 @@ class Place:
     @property
     def planned(self) -> TreeDrift | None:
         """The edit of a tree that is planned here."""
-        planned = self.anchor.planned
-        return planned[self.number - 1] if len(planned) >= self.number else None
+        return self.anchor.edit(self.number)
 
     @property
     def assigned(self) -> DriftLabel:

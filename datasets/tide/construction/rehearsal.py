@@ -19,7 +19,7 @@ def plain_answers(anchor: AnchorQuery, sources: Sources) -> Iterator[str]:
     sql = anchor.sql
     for number in range(sources.design.drifts + 1):
         if number:
-            edit = anchor.planned[number - 1] if len(anchor.planned) >= number else None
+            edit = anchor.edit(number)
             sql = edit.sql if edit else sql
             yield from _of_drift(anchor, sources, edit, sql)
         if number == sources.design.opens:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from ...statistics import majority_acceptance, sample_verdicts, strict_acceptance
 from ...table import Cell, Number, Table, counted
 from .checklist import YES, Item
-from .panel import KAPPA, Panel, kappa, share
+from .panel import KAPPA, Panel, kappa, majority, share
 from .tasks import Task
 
 NO_ITEM = "no single item"
@@ -97,26 +97,17 @@ def verdicts(panel: Panel, tasks: Sequence[Task]) -> list[list[bool]]:
 
 def _criterion(panel: Panel, tasks: Sequence[Task], item: Item) -> list[Cell]:
     answered, having = panel.asked(tasks, item.key)
-    passed = [_passes(panel, task, item) for task in answered]
+    passed = [[vote == YES for vote in panel.votes(task, item.key)] for task in answered]
     return [share(majority_acceptance, passed, answered, having), kappa(passed, answered)]
-
-
-def _passes(panel: Panel, task: Task, item: Item) -> list[bool]:
-    return [vote == YES for vote in panel.votes(task, item.key)]
 
 
 def _reasons(panel: Panel, name: str, done: Sequence[Task]) -> Iterator[list[Cell]]:
     judged = zip(done, verdicts(panel, done), strict=True)
     rejected = [task for task, accepts in judged if sum(accepts) * 2 <= len(accepts)]
-    failing = [[item.key for item in task.items if not _majority(panel, task, item)] for task in rejected]
+    failing = [[item.key for item in task.items if majority(panel.votes(task, item.key)) != YES] for task in rejected]
     yield [name, "all rejected", len(rejected), None]
     counts = [(item.name, sum(item.key in keys for keys in failing)) for item in panel.items]
     counts.append((NO_ITEM, sum(not keys for keys in failing)))
     for reason, count in sorted(counts, key=lambda each: -each[1]):
         if count:
             yield [name, reason, count, Number(100 * count / len(rejected))]
-
-
-def _majority(panel: Panel, task: Task, item: Item) -> bool:
-    passed = _passes(panel, task, item)
-    return sum(passed) * 2 > len(passed)

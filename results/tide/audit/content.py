@@ -77,7 +77,8 @@ def decision_parts(state: DialogueState) -> Iterator[Part]:
     """Yield a dialogue in which a question waits for the user, as the router saw it, without what it decided."""
     *before, asked = state.conversation
     for said in before:
-        yield Said("User" if said.speaker == "user" else "Agent", plain(said.text), _speaker(said.speaker))
+        user = said.speaker == "user"
+        yield Said("User" if user else "Agent", plain(said.text), "user" if user else "assistant")
     yield Said("The question to label", plain(asked.text), "assistant", judged=True)
     yield from (_point(layer, state.resolved) for layer in state.layers)
     yield Sql("SQL that is right at this moment", ((plain(state.current.sql), False),))
@@ -99,7 +100,3 @@ def _point(layer: Layer, resolved: Collection[str] | None = None) -> Point:
     term, question, chosen, other = map(plain, (layer.term, layer.question, layer.answer, layer.alternative))
     state = "" if resolved is None else "answered" if layer.label in resolved else "still open"
     return Point(layer.label, term, question, chosen, other, state)
-
-
-def _speaker(speaker: str) -> Speaker:
-    return "user" if speaker == "user" else "assistant"

@@ -66,13 +66,14 @@ def _of_runs(request: Request) -> tuple[Plan, list[Task]]:
     runs = [open_run(folder) for folder in request.runs]
     if len(set(_names(runs))) < len(runs):
         raise ConfigurationError("one run is named twice")
-    path = triplets_of(runs, request.samples)
+    path, digest = triplets_of(runs, request.samples)
     file = load_triplets(path)
+    found, told = decisions(runs, {sample.id: sample for sample in samples(file.triplets)})
+    simulated = told or any(simulated_mark([*run.models, *run.auxiliary], ()) for run in runs)
     plan = _plan(
-        "decisions", request, source=file.name, sha256=sha256(path), synthetic=file.synthetic,
-        runs=_names(runs), router=router_of(runs[0]), simulated=any(map(_simulated, runs)),
+        "decisions", request, source=file.name, sha256=digest, synthetic=file.synthetic,
+        runs=_names(runs), router=router_of(runs[0]), simulated=simulated,
     )  # fmt: skip
-    found = list(decisions(runs, {sample.id: sample for sample in samples(file.triplets)}))
     return plan, decision_tasks(found, plan.count, plan.calibration, plan.seed)
 
 
@@ -81,11 +82,6 @@ def _plan(subject: Subject, request: Request, **fields: object) -> Plan:
     usual = {"count": COUNT[subject], "calibration": CALIBRATION, "seed": 0}
     given = {name: value for name, value in asked.items() if value is not None}
     return convert({"subject": subject, **fields, **usual, **given}, Plan)
-
-
-def _simulated(run: RunFolder) -> bool:
-    told = any("simulated" in line for line in run.lines())
-    return told or bool(simulated_mark([*run.models, *run.auxiliary], ()))
 
 
 def _names(runs: Sequence[RunFolder]) -> tuple[str, ...]:

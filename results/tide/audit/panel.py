@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -68,8 +69,19 @@ def clusters(tasks: Sequence[Task]) -> list[str]:
     return [task.cluster for task in tasks]
 
 
-def share(estimate: Callable[..., Estimate], verdicts: Sequence[Sequence[bool]], tasks: Sequence[Task], n: int) -> Rate:
-    """Return an acceptance rate over `tasks`, of which `n` are planned."""
+def majority(votes: Sequence[str]) -> str:
+    """Return what more than half say, or nothing."""
+    label, count = Counter(votes).most_common(1)[0]
+    return label if count * 2 > len(votes) else ""
+
+
+def share(
+    estimate: Callable[..., Estimate],
+    verdicts: Sequence[bool] | Sequence[Sequence[bool]],
+    tasks: Sequence[Task],
+    n: int,
+) -> Rate:
+    """Return the rate that an estimator makes of verdicts, or of each annotator's, over `tasks`; `n` are planned."""
     found = estimate(verdicts, clusters(tasks))
     hits = round(found.value * found.n) if found.n else 0
     return Rate(hits=hits, scored=found.n, planned=n, low=found.interval.low, high=found.interval.high)

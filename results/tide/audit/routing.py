@@ -8,8 +8,9 @@ from collections.abc import Iterator, Sequence
 from ....datasets.tide.simulator.probes import SPLITS, split_of
 from ...statistics import clustered_proportion, raw_agreement
 from ...table import Cell, Number, Rate, Table
+from ..interaction import percent
 from .checklist import ROUTING
-from .panel import KAPPA, Panel, clusters, kappa
+from .panel import KAPPA, Panel, clusters, kappa, majority, share
 from .tasks import Task
 
 NONE = "no majority"
@@ -72,22 +73,13 @@ def confusion(panel: Panel) -> Table:
     )
 
 
-def majority(votes: Sequence[str]) -> str:
-    """Return what more than half say, or nothing."""
-    label, count = Counter(votes).most_common(1)[0]
-    return label if count * 2 > len(votes) else ""
-
-
 def _agreeing(votes: Sequence[Sequence[str]], tasks: Sequence[Task]) -> Number | None:
     if not votes or len(votes[0]) < 2:
         return None
     labels = sorted({vote for row in votes for vote in row})
-    found = raw_agreement([[row.count(label) for label in labels] for row in votes], clusters(tasks))
-    return Number(100 * found.value, low=100 * found.interval.low, high=100 * found.interval.high)
+    return percent(raw_agreement([[row.count(label) for label in labels] for row in votes], clusters(tasks)))
 
 
 def _shared(tasks: Sequence[Task], judged: dict[str, str]) -> Rate:
     right = [task.router == judged[task.id] for task in tasks]
-    interval = clustered_proportion(right, clusters(tasks)).interval
-    n = len(tasks)
-    return Rate(hits=sum(right), scored=n, planned=n, low=interval.low, high=interval.high)
+    return share(clustered_proportion, right, tasks, len(tasks))

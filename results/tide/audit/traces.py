@@ -9,7 +9,9 @@ from pathlib import Path
 from msgspec import structs
 
 from ....adapters.base import ConfigurationError
+from ....datasets.databases import sha256
 from ....datasets.tide.actions import Clarify, Query
+from ....datasets.tide.embedded import embedded_triplets
 from ....datasets.tide.record import Asked, DialogueRecord, read_record
 from ....datasets.tide.samples import Sample
 from ....datasets.tide.simulator.situation import Target
@@ -31,14 +33,12 @@ def decision_tasks(found: Sequence[Task], count: int, calibration: int, seed: in
     return [structs.replace(task, calibration=True) for task in held] + drawn
 
 
-def triplets_of(runs: Sequence[RunFolder], named: Path | None) -> Path:
+def triplets_of(runs: Sequence[RunFolder], named: Path | None) -> tuple[Path, str]:
     """Return the triplets that the runs talked through: `named`, or where the runs had them from.
 
-    Raises ConfigurationError when the runs belong to no such file, or not to one, or differ in who plays the user.
+    The file's hash comes with it. Raises ConfigurationError when the runs belong to no such file, or not to one, or
+    differ in who plays the user.
     """
-    from ....datasets.databases import sha256
-    from ....datasets.tide.embedded import embedded_triplets
-
     for run in runs:
         if run.identity["benchmark"] != "tide" or is_check(run):
             raise ConfigurationError(f"{run.folder} holds no dialogues of TIDE-Bench (`turntide run tide`)")
@@ -48,10 +48,11 @@ def triplets_of(runs: Sequence[RunFolder], named: Path | None) -> Path:
     path = named or (Path(options["samples"]) if options.get("samples") else embedded_triplets())
     if not path.is_file():
         raise ConfigurationError(f"the triplets of {runs[0].folder} are not at {path}; say where with --samples FILE")
+    digest = sha256(path)
     for run in runs:
-        if run.identity["experiment"]["samples_sha256"] != sha256(path):
+        if run.identity["experiment"]["samples_sha256"] != digest:
             raise ConfigurationError(f"{run.folder} talked other triplets through than {path} holds; see --samples")
-    return path
+    return path, digest
 
 
 def router_of(run: RunFolder) -> str:
@@ -59,12 +60,15 @@ def router_of(run: RunFolder) -> str:
     return ", ".join(model.id for model in run.auxiliary) or str(run.identity["experiment"]["user"])
 
 
-def decisions(runs: Sequence[RunFolder], samples: Mapping[str, Sample]) -> Iterator[Task]:
-    """Yield every decision of the dialogues that ended, whatever came of them."""
+def decisions(runs: Sequence[RunFolder], samples: Mapping[str, Sample]) -> tuple[list[Task], bool]:
+    """Return every decision of the dialogues that ended, whatever came of them, and whether an answer was simulated."""
+    found, simulated = list[Task](), False
     for run in runs:
         for line in run.lines():
+            simulated = simulated or "simulated" in line
             if line["k"] == "record":
-                yield from _of_dialogue(f"{run.manifest.run} {line['u']}", read_record(line["fields"]), samples)
+                found += _of_dialogue(f"{run.manifest.run} {line['u']}", read_record(line["fields"]), samples)
+    return found, simulated
 
 
 def _of_dialogue(unit: str, record: DialogueRecord, samples: Mapping[str, Sample]) -> Iterator[Task]:
