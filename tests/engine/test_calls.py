@@ -97,7 +97,8 @@ def test_rate_limits_have_a_cap_of_their_own_and_never_eat_the_retries_of_faults
     assert run_jumping(main(), writing) == 21
 
 
-def test_nobody_comes_back_before_the_server_asked(tmp_path: Path) -> None:
+def _sent(tmp_path: Path, calls: int) -> list[float]:
+    """Return when each of `calls` was sent, eight at once, of which the first eight are told to wait for 30 s."""
     times: list[float] = []
 
     async def main() -> None:
@@ -108,27 +109,20 @@ def test_nobody_comes_back_before_the_server_asked(tmp_path: Path) -> None:
             return fault(429, retry_after=30.0) if n < 8 else good()
 
         async with bench(tmp_path, ScriptedProvider(react), limits=Limits(in_flight=8, adaptive=False)) as setup:
-            await _all(setup, 40)
+            await _all(setup, calls)
 
     run_jumping(main(), writing)
+    return times
+
+
+def test_nobody_comes_back_before_the_server_asked(tmp_path: Path) -> None:
+    times = _sent(tmp_path, 40)
     pause_began = times[7] + 0.01
     assert min(times[8:]) >= pause_began + 30 - 0.02
 
 
 def test_those_who_were_refused_together_do_not_come_back_in_step(tmp_path: Path) -> None:
-    times: list[float] = []
-
-    async def main() -> None:
-        loop = asyncio.get_running_loop()
-
-        def react(n: int, body: bytes) -> Reaction:
-            times.append(loop.time())
-            return fault(429, retry_after=30.0) if n < 8 else good()
-
-        async with bench(tmp_path, ScriptedProvider(react), limits=Limits(in_flight=8, adaptive=False)) as setup:
-            await _all(setup, 8)
-
-    run_jumping(main(), writing)
+    times = _sent(tmp_path, 8)
     returns = sorted(times[8:])
     assert len({round(time, 3) for time in returns}) == 8
     assert 0.1 < returns[-1] - returns[0] < 5

@@ -105,9 +105,9 @@ async def test_calls_in_flight_are_counted_now_and_at_most_by_model(start: Start
 
 
 async def test_a_reset_forgets_everything_but_what_is_in_flight(start: Start) -> None:
-    client = await start(latency="uniform:2:2", limits={"requests_per_minute": 2})
+    client = await start(limits={"requests_per_minute": 2})
     await client.ask(key="a")
-    pending = asyncio.create_task(client.ask(key="b"))
+    pending = asyncio.create_task(client.ask(key="b", model="echo?latency=2"))
     while (await client.stats())["in_flight"]["now"] == 0:
         pass
     await client.http.post(client.base_url.removesuffix("/v1") + "/reset")

@@ -86,15 +86,21 @@ def _count(server: SimulatedServer, *names: str) -> int:
 
 @pytest.fixture(scope="module")
 def runs(place: Path) -> tuple[Path, int]:
-    """A run that was killed at every stage, and how many answers its providers made. Beside it a calm run."""
+    """A run that was killed at every stage, and how many answers its providers made."""
     answered = sum(_killed(place, silent) for silent in STAGES)
     with SimulatedServer.start() as server:
         process = _started(place, server)
         said = process.communicate()
         assert process.returncode == 0, said
         answered += _count(server, "answered")
-    assert main(words_of(place, *MODELS, out="calm")) == 0
     return place, answered
+
+
+@pytest.fixture(scope="module")
+def calm(place: Path) -> Path:
+    """The folder with a run that nothing disturbed, in `calm`."""
+    assert main(words_of(place, *MODELS, out="calm")) == 0
+    return place
 
 
 def test_a_construction_killed_at_every_stage_pays_nothing_twice(runs: tuple[Path, int]) -> None:
@@ -109,7 +115,7 @@ def test_a_construction_killed_at_every_stage_pays_nothing_twice(runs: tuple[Pat
 
 
 def test_it_reports_and_assembles_the_same_bytes_as_a_calm_one(
-    runs: tuple[Path, int], capsys: pytest.CaptureFixture[str]
+    runs: tuple[Path, int], calm: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     place, said = runs[0], dict[str, str]()
     for name in ("broken", "calm"):
@@ -121,10 +127,9 @@ def test_it_reports_and_assembles_the_same_bytes_as_a_calm_one(
     assert (place / "broken.json").read_bytes() == (place / "calm.json").read_bytes()
 
 
-def test_provenance_names_calls_that_the_journal_has(runs: tuple[Path, int]) -> None:
-    place = runs[0]
-    answers = {(line["u"], line["s"]) for line in scan(place / "calm" / "journal.jsonl") if line["k"] == "answer"}
-    records = [line["fields"] for line in scan(place / "calm" / "journal.jsonl") if line["k"] == "record"]
+def test_provenance_names_calls_that_the_journal_has(calm: Path) -> None:
+    answers = {(line["u"], line["s"]) for line in scan(calm / "calm" / "journal.jsonl") if line["k"] == "answer"}
+    records = [line["fields"] for line in scan(calm / "calm" / "journal.jsonl") if line["k"] == "record"]
     named = [
         (f"{record['model']}/{record['anchor']}/{record.get('repeat', 0)}", step)
         for record in records
@@ -192,12 +197,12 @@ def test_on_birds_questions_the_funnel_adds_up_and_what_is_left_is_a_benchmark(
 
 
 def test_a_construction_is_scored_again_to_the_same_triplets(
-    runs: tuple[Path, int], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    calm: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    folder = shutil.copytree(runs[0] / "calm", tmp_path / "run")
+    folder = shutil.copytree(calm / "calm", tmp_path / "run")
     assert main(["rescore", str(folder)]) == 0
     assert f"{ANCHORS} records" in capsys.readouterr().out
-    for name, place in (("before", runs[0] / "calm"), ("after", folder)):
+    for name, place in (("before", calm / "calm"), ("after", folder)):
         assert main(["tide-build", "assemble", str(place), "--out", str(tmp_path / name)]) == 0
     assert (tmp_path / "before").read_bytes() == (tmp_path / "after").read_bytes()
 
