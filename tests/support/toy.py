@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from turntide.adapters.base import Json, Message
+from turntide.engine.errors import Unfinished
 from turntide.engine.live import Live
 from turntide.engine.run import execute
 from turntide.engine.spec import ModelSpec, Settings, Spec
@@ -112,6 +113,11 @@ async def run_toy(
     return await execute(
         spec or toy_spec(), toy, folder, _nothing, {"TURNTIDE_SIM_BASE_URL": base_url, **(environ or {})}
     )
+
+
+def interrupted_soon(live: Live) -> None:
+    """Observe a run by interrupting it a moment after it has begun."""
+    asyncio.get_running_loop().call_later(0.3, live.closing.begin, Unfinished("draining", "interrupted"))
 
 
 def _nothing(live: Live) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import random
 import signal
 import subprocess
@@ -27,6 +26,7 @@ from turntide.engine.summary import Summary
 from turntide.results.operations import Operations
 from turntide.results.reading import open_run
 
+from ...support.journals import results
 from ...support.lockstep import run_lockstep
 
 MODELS = ["sim/echo", "sim/echo@responses", "sim/echo@anthropic"]
@@ -61,11 +61,6 @@ async def server(config: Config | None = None) -> AsyncGenerator[tuple[str, Call
                 return (await client.get(base_url.removesuffix("/v1") + "/stats")).json()
 
         yield base_url, stats
-
-
-def results(folder: Path) -> list[str]:
-    lines = (line for line in scan(folder / "journal.jsonl") if line["k"] == "record")
-    return sorted(json.dumps([line["u"], line["b"], line["s"], line["fields"]]) for line in lines)
 
 
 def of_kind(folder: Path, kind: str) -> list[dict[str, Any]]:
