@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from tests.support.processes import descendants
+
 TURNTIDE: Final = (sys.executable, "-m", "turntide.engine.cli")
 _TICKS: Final = os.sysconf("SC_CLK_TCK")
 _LOOK_EVERY: Final = 0.2
@@ -88,19 +90,3 @@ def memory(pid: int | str = "self", kind: str = "VmRSS") -> float:
     except OSError:
         return 0.0
     return next((int(line.split()[1]) / 1024 for line in lines if line.startswith(kind)), 0.0)
-
-
-def descendants(pid: int) -> list[int]:
-    """Return the ids of all processes below `pid`."""
-    found = [pid]
-    for parent in found:
-        for task in _tasks(parent):
-            found.extend(int(child) for child in task.split())
-    return found[1:]
-
-
-def _tasks(pid: int) -> list[str]:
-    try:
-        return [file.read_text() for file in Path(f"/proc/{pid}/task").glob("*/children")]
-    except OSError:
-        return []

@@ -12,9 +12,11 @@ from typing import Final
 
 from turntide.adapters.simulated import SimulatedServer
 
+from tests.support.processes import descendants
+
 from .figures import Figure, median_ratio, rounds
 from .folders import temporary
-from .processes import TURNTIDE, Spent, cpu, descendants, timed
+from .processes import TURNTIDE, Spent, cpu, timed
 
 PATIENCE: Final = 60.0
 

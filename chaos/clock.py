@@ -14,8 +14,7 @@ from turntide.engine.journal import scan
 
 from bench.folders import temporary
 
-from .audit import Audit
-from .sweep import Sweep, at, calm, check_report, small, wait_for
+from .sweep import Sweep, at, audited, calm, check_report, small, wait_for
 from .trial import Asked, CannotRunError, Trial
 
 JUMPS: Final = ("-5h", "+7h", "-26h", "+3d", "+0", "-40m", "+11h", "-9h", "+0")
@@ -75,9 +74,7 @@ def hold(asked: Asked, trial: Trial) -> None:
 
 def _check_times(sweep: Sweep, trial: Trial) -> None:
     """Check every duration that the run has left behind."""
-    audit = Audit(sweep.journal)
-    audit.follow()
-    audit.check(trial)
+    audited(sweep, trial)
     answers = [line for line in scan(sweep.journal) if line["k"] == "answer"]
     pauses = [after["at"] - before["at"] for before, after in pairwise(answers)]
     trial.check("nothing waits for the clock", max(pauses) < WAIT, f"no answer for {max(pauses):.1f} s")

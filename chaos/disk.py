@@ -10,9 +10,8 @@ from turntide.adapters.simulated import Config, SimulatedServer
 
 from bench.folders import temporary
 
-from .audit import Audit
 from .mounts import disk
-from .sweep import Calm, Said, Shape, Sweep, at, calm, check_report, small
+from .sweep import Calm, Said, Shape, Sweep, at, audited, calm, check_end, small
 from .trial import Asked, CannotRunError, Trial
 
 SIZES: Final = (4, 8, 12, 24, 60, 100, 180, 320)
@@ -77,15 +76,11 @@ def _starved(sweep: Sweep, said: Said, server: SimulatedServer, trial: Trial) ->
 
 
 def _fed(sweep: Sweep, undisturbed: Calm, server: SimulatedServer, trial: Trial) -> None:
-    said = sweep.run()
-    trial.check("with room the run comes to its end", said.code == 0, said)
+    check_end(sweep, "with room the run comes to its end", undisturbed, trial)
     _check_journal(sweep, server, trial)
-    check_report(sweep, undisturbed, trial)
 
 
 def _check_journal(sweep: Sweep, server: SimulatedServer, trial: Trial) -> None:
-    audit = Audit(sweep.journal)
-    audit.follow()
+    audit = audited(sweep, trial)
     audit.died()
-    audit.check(trial)
     audit.check_provider(trial, server.stats())

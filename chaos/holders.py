@@ -13,7 +13,7 @@ from turntide.adapters.simulated import Config, SimulatedServer
 from bench.folders import temporary
 
 from .audit import Audit
-from .sweep import LOOK, Part, Said, Sweep, at, calm, check_report, small
+from .sweep import LOOK, Part, Said, Sweep, at, audited, calm, check_report, small
 from .trial import Asked, Trial
 
 RACERS: Final = 10
@@ -72,9 +72,7 @@ def _race(sweep: Sweep, racers: int, trial: Trial) -> None:
         for part in parts:
             if part not in left:
                 _told(part.ended(), left[0] if left else part, trial)
-    audit = Audit(sweep.journal)
-    audit.follow()
-    audit.check(trial)
+    audited(sweep, trial)
     trial.say(f"{racers} processes started at once: {len(left)} went on, {racers - len(left)} gave up")
 
 

@@ -13,7 +13,7 @@ from turntide.adapters.simulated import Config, SimulatedServer
 from bench.folders import temporary
 
 from .mounts import disk
-from .sweep import Said, Sweep, at, calm, check_report, small
+from .sweep import Said, Sweep, at, calm, check_end, small
 from .trial import Asked, Trial
 
 STOP: Final = "0.2"
@@ -42,9 +42,7 @@ def hold(asked: Asked, trial: Trial) -> None:
         trial.check("nothing was sent", server.stats()["requests"] == requests)
         trial.check("the journal is as it was", sweep.journal.read_bytes() == before)
         writable(True)
-        said = sweep.run()
-        trial.check("writable again, the run comes to its end", said.code == 0, said)
-        check_report(sweep, undisturbed, trial)
+        check_end(sweep, "writable again, the run comes to its end", undisturbed, trial)
 
 
 def _refused(said: Said, trial: Trial) -> None:

@@ -17,9 +17,9 @@ from typing import Final
 from turntide.adapters.simulated import Config, SimulatedServer
 
 from bench.folders import temporary
+from tests.support.servers import free_port
 
-from .audit import Audit
-from .sweep import LOOK, Calm, Sweep, at, calm, check_report, small, wait_for
+from .sweep import LOOK, Calm, Sweep, at, audited, calm, check_end, small, wait_for
 from .trial import Asked, CannotRunError, Trial
 
 START: Final = 60.0
@@ -75,7 +75,7 @@ def hold(asked: Asked, trial: Trial) -> None:
                 SimulatedServer.start(Config(seed=asked.seed, latency=0.05)) as server,
                 temporary("chaos-") as place,
             ):
-                port = _free_port()
+                port = free_port()
                 sweep = Sweep(
                     small(asked), Path(place) / "run", at(server), (store.option, f"{store.scheme}://127.0.0.1:{port}")
                 )
@@ -108,17 +108,13 @@ def _bereave(sweep: Sweep, store: Store, port: int, folder: Path, back: bool, un
         plain = refused.code == 2 and f"no {store.name} answers at" in refused.err
         trial.check("a run that finds its store gone is refused before it sends anything", plain, refused)
     with _started(store, port, folder):
-        said = sweep.run()
-    trial.check("with the store back the run comes to its end", said.code == 0, said)
+        check_end(sweep, "with the store back the run comes to its end", undisturbed, trial)
     _check_records(sweep, undisturbed, trial)
-    check_report(sweep, undisturbed, trial)
 
 
 def _check_records(sweep: Sweep, undisturbed: Calm, trial: Trial) -> None:
     """Check that whatever was scored was scored as if the store had never died."""
-    audit = Audit(sweep.journal)
-    audit.follow()
-    audit.check(trial)
+    audit = audited(sweep, trial)
     wrong = [place for place, fields in audit.records.items() if fields != undisturbed.records[place]]
     trial.check("no turn is scored otherwise than with the store at hand", not wrong, wrong[:3])
 
@@ -142,12 +138,6 @@ def _listens(store: Store, process: subprocess.Popen[bytes], port: int) -> None:
             return
         time.sleep(LOOK)
     raise CannotRunError(f"{store.name} did not start")
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 def _chroma() -> Path:

@@ -8,7 +8,6 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -20,7 +19,8 @@ from turntide.engine.cli.demo import MODELS
 from turntide.engine.cli.servers import URL
 
 from bench.folders import temporary
-from bench.processes import TURNTIDE, descendants
+from bench.processes import TURNTIDE
+from tests.support.processes import becomes_true, descendants, is_alive
 
 from .audit import PRICES, Audit, Question
 from .trial import Asked, Trial
@@ -111,7 +111,7 @@ class Part:
 
     def kill(self) -> set[int]:
         """End it with SIGKILL, as a lost machine would; return the children that it had."""
-        children = set(descendants(self.pid))
+        children = descendants(self.pid)
         self._process.send_signal(signal.SIGKILL)
         self._process.wait()
         return children
@@ -209,6 +209,21 @@ def wait_for(sweep: Sweep, part: Part, *, answers: int) -> int:
     return audit.answered
 
 
+def audited(sweep: Sweep, trial: Trial) -> Audit:
+    """Return the journal of a sweep, read from its start and checked."""
+    audit = Audit(sweep.journal)
+    audit.follow()
+    audit.check(trial)
+    return audit
+
+
+def check_end(sweep: Sweep, claim: str, undisturbed: Calm, trial: Trial) -> None:
+    """Let a sweep come to its end, and compare its report."""
+    said = sweep.run()
+    trial.check(claim, said.code == 0, said)
+    check_report(sweep, undisturbed, trial)
+
+
 def check_report(sweep: Sweep, undisturbed: Calm, trial: Trial) -> None:
     """Check what everybody cares about in the end."""
     found = sweep.report()
@@ -218,16 +233,7 @@ def check_report(sweep: Sweep, undisturbed: Calm, trial: Trial) -> None:
     trial.check("the report has the bytes of a sweep that nothing disturbed", same, other)
 
 
-def alive(pid: int) -> bool:
-    """Return whether a process runs and is no zombie."""
-    with suppress(OSError):
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    return False
-
-
 def gone(pids: set[int], seconds: float = 20.0) -> set[int]:
     """Wait until processes have gone; return those that are still there after so many seconds."""
-    until = time.monotonic() + seconds
-    while (left := {pid for pid in pids if alive(pid)}) and time.monotonic() < until:
-        time.sleep(0.02)
-    return left
+    becomes_true(lambda: not any(map(is_alive, pids)), seconds)
+    return set(filter(is_alive, pids))
