@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import socket
+import time
 from contextlib import suppress
 from datetime import UTC, datetime
 from fcntl import LOCK_EX, LOCK_NB, LOCK_SH, flock
@@ -17,6 +18,9 @@ from ..adapters.base import ConfigurationError
 from .files import require_no_links, usable
 
 _ROOM = 4096
+_NAMED_WITHIN = 0.5
+"""Seconds in which a process that took the lock has written its name, and in which a glance at the lock is over."""
+_LOOK_AGAIN = 0.01
 _OWN = 0o700
 """The mode of a new run folder: prompts, answers and rows of the databases are its owner's to show."""
 
@@ -38,13 +42,14 @@ class Holder(msgspec.Struct, frozen=True):
 
 
 class FolderInUse(ConfigurationError):
-    """Another process holds the run folder; `holder` is None in the instant before it has written its name."""
+    """Another process holds the run folder; `holder` is None when it has not written its name."""
 
     def __init__(self, folder: Path, holder: Holder | None) -> None:
         who = str(holder) if holder else "a process that has just started"
-        orphaned = holder and holder.host == socket.gethostname() and not _alive(holder.pid)
         advice = (
-            "That process is gone, but one that it started still holds the lock: end it" if orphaned else "Wait for it"
+            "That process is gone, but one that it started still holds the lock: end it"
+            if holder and _gone(holder)
+            else "Wait for it"
         )
         super().__init__(f"{folder} is in use by {who}. {advice}, or choose another folder.")
         self.holder = holder
@@ -54,8 +59,8 @@ class RunLock:
     """Holds `folder`, made if need be, for the length of a `with` block.
 
     Entering gives the holder that died without letting go, if there was one: the kernel lets go when a holder dies,
-    however it dies. Raises FolderInUse at once when the folder is held, and ConfigurationError when it cannot be
-    written, or holds symbolic links.
+    however it dies. Raises FolderInUse at once when a living process is named in the lock, within half a second when
+    none is, and ConfigurationError when the folder cannot be written, or holds symbolic links.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -111,11 +116,20 @@ def _open(folder: Path) -> int:
 
 
 def _take(descriptor: int, folder: Path) -> None:
-    with usable(folder):
-        try:
-            flock(descriptor, LOCK_EX | LOCK_NB)
-        except BlockingIOError:
-            raise FolderInUse(folder, _read(descriptor)) from None
+    until = time.monotonic() + _NAMED_WITHIN
+    while not _taken(descriptor, folder):
+        # A holder takes the lock first and then writes its name: until it has, the file is empty or names a dead one.
+        named = _read(descriptor)
+        if (named and not _gone(named)) or time.monotonic() > until:
+            raise FolderInUse(folder, named)
+        time.sleep(_LOOK_AGAIN)
+
+
+def _taken(descriptor: int, folder: Path) -> bool:
+    with usable(folder), suppress(BlockingIOError):
+        flock(descriptor, LOCK_EX | LOCK_NB)
+        return True
+    return False
 
 
 def _read(descriptor: int) -> Holder | None:
@@ -131,9 +145,12 @@ def _write(descriptor: int, folder: Path, holder: Holder) -> None:
         os.pwrite(descriptor, msgspec.json.encode(holder) + b"\n", 0)
 
 
-def _alive(pid: int) -> bool:
+def _gone(holder: Holder) -> bool:
+    """Tell that the holder ran on this host and does not any more."""
+    if holder.host != socket.gethostname():
+        return False
     try:
-        os.kill(pid, 0)
+        os.kill(holder.pid, 0)
     except OSError as error:
-        return error.errno != errno.ESRCH
-    return True
+        return error.errno == errno.ESRCH
+    return False

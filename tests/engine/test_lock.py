@@ -6,8 +6,10 @@ import os
 import socket
 import subprocess
 import sys
+import threading
 from collections.abc import Generator
 from contextlib import contextmanager
+from fcntl import LOCK_SH, LOCK_UN, flock
 from pathlib import Path
 
 import pytest
@@ -74,6 +76,30 @@ def test_a_lock_file_without_a_name_in_it_is_no_obstacle(tmp_path: Path) -> None
     (tmp_path / "lock").write_bytes(b'{"pid": 1')
     with RunLock(tmp_path) as predecessor:
         assert predecessor is None
+
+
+def test_a_holder_that_has_not_written_its_name_yet_is_waited_for(tmp_path: Path) -> None:
+    for half_written in (b"", b'{"pid": 4194999, "host": "%b", "since": "then"}\n' % socket.gethostname().encode()):
+        with other_process(tmp_path) as process:
+            named = (tmp_path / "lock").read_bytes()
+            (tmp_path / "lock").write_bytes(half_written)
+            later = threading.Timer(0.1, (tmp_path / "lock").write_bytes, [named])
+            later.start()
+            with pytest.raises(FolderInUse, match=f"process {process.pid} "):
+                RunLock(tmp_path).__enter__()
+            later.join()
+
+
+def test_a_glance_at_the_lock_is_no_obstacle(tmp_path: Path) -> None:
+    with RunLock(tmp_path):
+        pass
+    with (tmp_path / "lock").open() as glance:
+        flock(glance, LOCK_SH)
+        later = threading.Timer(0.1, flock, [glance, LOCK_UN])
+        later.start()
+        with RunLock(tmp_path) as predecessor:
+            assert predecessor is None
+        later.join()
 
 
 def test_a_read_only_disk_is_a_clear_error(tiny_disk: TinyDisk) -> None:
