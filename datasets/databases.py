@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import sqlite3
 from collections.abc import Iterable, Mapping
 from contextlib import closing
@@ -13,6 +12,7 @@ from typing import Final
 import msgspec
 
 from ..adapters.base import ConfigurationError
+from ..engine.digests import file_digest
 from . import synthetic
 
 FILES: Mapping[str, tuple[str, ...]] = {
@@ -47,7 +47,7 @@ class DatabaseFacts(msgspec.Struct, frozen=True, kw_only=True):
 
 def facts_of(database: SourceDatabase) -> DatabaseFacts:
     """Return what names the file of `database`, its hash included."""
-    return DatabaseFacts(path=str(database.path), sha256=sha256(database.path), synthetic=database.synthetic)
+    return DatabaseFacts(path=str(database.path), sha256=file_digest(database.path), synthetic=database.synthetic)
 
 
 def locate(
@@ -142,12 +142,6 @@ def open_readonly(path: Path) -> sqlite3.Connection:
 def is_synthetic(path: Path) -> bool:
     """Tell whether a SQLite file carries the mark of our look-alikes (its `application_id`)."""
     return int.from_bytes(_header(path)[68:72], "big") == synthetic.APPLICATION_ID
-
-
-def sha256(path: Path) -> str:
-    """Return the SHA-256 of the file's bytes, in hex."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def schema_text(path: Path) -> str:

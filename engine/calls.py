@@ -14,14 +14,13 @@ from ..adapters.base import Answer, Fatal, Fault, Json, Question, Reply, WireReq
 from .errors import Diverged, Unfinished
 from .exchange import exchange
 from .journal import Journal, Key
-from .ledger import Ledger, answer_line, answer_of, fail_line, sent_line
+from .ledger import Ledger, Line, answer_line, answer_of, fail_line, sent_line
 from .limits.clock import Clock
 from .moments import unix_now
 from .pace import Pace
 from .progress import Progress
 from .retries import PUSH_BACKS, Again, Attempt, Retries, Sleep, carry_on
 from .route import Route, cost_of
-from .seeding import Seed
 
 CUT: Final = Fault(kind="network", message="cancelled while on the wire", paid=True)
 NEVER_SENT: Final = Fault(kind="network", message="never sent: stopped before the send")
@@ -59,6 +58,14 @@ class Batches(Protocol):
         ...
 
 
+class Earlier(Protocol):
+    """Where an older run's answers are found (`engine.seeding`)."""
+
+    def answer(self, key: Key, digest: str) -> Line | None:
+        """Return the answer of the same request at the same place as a line of this run, or None."""
+        ...
+
+
 class Calls:
     """Asks questions. One place, one retry layer; every attempt passes through `_attempt`.
 
@@ -77,7 +84,7 @@ class Calls:
         progress: Progress,
         sleep: Sleep,
         left: Callable[[], float] | None = None,
-        seed: Seed | None = None,
+        seed: Earlier | None = None,
         batches: Batches | None = None,
     ) -> None:
         self._journal = journal

@@ -13,11 +13,11 @@ import orjson
 from ..adapters.base import Json
 from .cache import cache_folder
 from .closing import Closing
+from .digests import file_digest
 from .files import replace_file
 from .journal import Journal
 from .ledger import Line
 from .progress import Progress
-from .sql.databases import database_digest
 from .sql.quality import VERSION, Abandoned, Examiner, Finding
 from .unit import Experiment
 
@@ -86,7 +86,7 @@ class _Known:
 
     def __init__(self, database: Path) -> None:
         self._database = database
-        self._path = cache_folder() / "quality" / f"{database_digest(database)}.json"
+        self._path = cache_folder() / "quality" / f"{file_digest(database)}.json"
         self._found = self._load()
         self._grown = False
 

@@ -11,8 +11,9 @@ from typing import Self
 
 from ..adapters.base import ConfigurationError
 from .cache import cache_folder
+from .digests import file_digest
 from .errors import Unfinished
-from .sql.databases import database_digest, refuse_unclean
+from .sql.databases import refuse_unclean
 from .sql.gold import GoldCache
 from .sql.outcome import Outcome
 from .sql.pool import SqlPool
@@ -80,7 +81,7 @@ class SqlExecutor:
             raise ConfigurationError(f"the run has no database {database!r}") from None
 
     async def _hashes(self) -> dict[str, str]:
-        digests = await asyncio.gather(*(asyncio.to_thread(database_digest, p) for p in self._databases.values()))
+        digests = await asyncio.gather(*(asyncio.to_thread(file_digest, p) for p in self._databases.values()))
         return dict(zip(self._databases, digests, strict=True))
 
 

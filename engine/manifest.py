@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import secrets
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -15,6 +14,7 @@ import orjson
 
 from ..adapters.base import ConfigurationError, Json
 from .binding import begin_journal, require_journal
+from .digests import text_digest
 from .errors import RunError
 from .files import replace_file
 from .journal.codec import canonical, loads
@@ -169,15 +169,3 @@ def _window(text: str, start: int) -> str:
     before = "…" if start else ""
     after = "…" if len(text) > start + _WIDTH else ""
     return f"{before}{text[start : start + _WIDTH]}{after}"
-
-
-def file_digest(path: Path) -> str:
-    """Return the SHA-256 of a file's content, in hexadecimal."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def text_digest(text: str | bytes) -> str:
-    """Return the SHA-256 of a text in UTF-8, in hexadecimal; lone surrogates count as they are."""
-    encoded = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text
-    return hashlib.sha256(encoded).hexdigest()

@@ -22,3 +22,8 @@ def unix_now() -> float:
 def utc_now() -> datetime:
     """Return this moment, in UTC."""
     return datetime.fromtimestamp(unix_now(), UTC)
+
+
+def written_now() -> str:
+    """Return this moment as the journal writes it: UTC in ISO 8601, to the millisecond."""
+    return utc_now().isoformat(timespec="milliseconds")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -10,6 +9,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from ..adapters.base import ConfigurationError
+from .digests import file_digest
 
 
 def fetch(requirement: str, target: Path, source: Path | None = None) -> None:
@@ -34,14 +34,8 @@ def fetch(requirement: str, target: Path, source: Path | None = None) -> None:
 def expect(path: Path, digest: str) -> None:
     """Raise ConfigurationError unless `path` is the file with this sha256."""
     try:
-        found = sha256(path)
+        found = file_digest(path)
     except OSError as error:
         raise ConfigurationError(f"{path.name} is missing from its package: {error}") from None
     if found != digest:
         raise ConfigurationError(f"{path.name} is not the file that was checked: sha256 {found}, expected {digest}")
-
-
-def sha256(path: Path) -> str:
-    """Return the hexadecimal sha256 of a file."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()

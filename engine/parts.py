@@ -12,7 +12,7 @@ from typing import Final
 
 from ..adapters.base import Json
 from .ledger import Line
-from .moments import utc_now
+from .moments import written_now
 
 PART: Final = "part"
 _LONGEST = 2000
@@ -20,16 +20,16 @@ _LONGEST = 2000
 
 def began(planned: Mapping[str, int]) -> Line:
     """Return the line of a part that begins now; `planned` counts units by model."""
-    return {"k": PART, "began": now(), "planned": dict[str, Json](planned)}
+    return {"k": PART, "began": written_now(), "planned": dict[str, Json](planned)}
 
 
 def ended(state: str, reasons: Iterable[str], models: Mapping[str, str] | None = None) -> Line:
     """Return the line of the part that ends now; `models` says of each that is not done why it stopped."""
     stopped: dict[str, Json] = {label: reason[:_LONGEST] for label, reason in (models or {}).items()}
-    line: Line = {"k": PART, "ended": now(), "state": state, "reasons": [reason[:_LONGEST] for reason in reasons]}
+    line: Line = {
+        "k": PART,
+        "ended": written_now(),
+        "state": state,
+        "reasons": [reason[:_LONGEST] for reason in reasons],
+    }
     return {**line, "models": stopped} if stopped else line
-
-
-def now() -> str:
-    """Return this moment as the journal writes it: UTC in ISO 8601."""
-    return utc_now().isoformat(timespec="milliseconds")

@@ -19,7 +19,7 @@ from typing import Final
 from ..adapters.base import Json
 from .journal import JournalStopped
 from .ledger import Line
-from .parts import now
+from .moments import written_now
 from .progress import Progress
 from .routes import Routes
 from .turnstile import Turnstile
@@ -58,7 +58,7 @@ def beat(progress: Progress, routes: Routes) -> Line:
     retries = sum((counts.retries for counts in models), Counter[str]())
     return {
         "k": PULSE,
-        "at": now(),
+        "at": written_now(),
         "answers": sum(counts.answers for counts in models),
         "flight": sum(counts.on_the_wire for counts in models),
         "retries": dict[str, Json](sorted(retries.items())),

@@ -18,11 +18,11 @@ from ..adapters.transport import HttpxTransport
 from . import registry
 from .budget import Budget
 from .choices import resolved, resolved_auxiliary
+from .digests import text_digest
 from .errors import Unfinished
 from .ledger import Line
 from .limits.account import Limits
 from .limits.clock import Clock, loop_time
-from .manifest import text_digest
 from .route import BatchWay, Route, longest_output
 from .share import ALONE, Share
 from .spec import ModelSpec, Settings, Spec

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from ...adapters.base import ConfigurationError
 from ...engine.cache import cache_folder
-from ...engine.packages import sha256
+from ...engine.digests import file_digest
 
 FOLDER_VARIABLE = "TURNTIDE_MINILM"
 NAME = "all-MiniLM-L6-v2"
@@ -31,7 +31,7 @@ class ModelFiles:
     @classmethod
     def read(cls, folder: Path) -> ModelFiles:
         """Hash the files in `folder`; raises FileNotFoundError when one is missing."""
-        return cls(folder, sha256(folder / "model.onnx"), sha256(folder / "tokenizer.json"))
+        return cls(folder, file_digest(folder / "model.onnx"), file_digest(folder / "tokenizer.json"))
 
     @property
     def key(self) -> str:

@@ -98,7 +98,8 @@ async def _opened(chosen: Options, limit: int | None, stack: AsyncExitStack) -> 
 
 
 def _data(chosen: Options, limit: int | None) -> tuple[tuple[Session, ...], str, Mapping[str, SourceDatabase]]:
-    from ..databases import placed, sha256
+    from ...engine.digests import file_digest
+    from ..databases import placed
     from .embedded import embedded_sessions
     from .sessions import load_sessions
 
@@ -115,7 +116,7 @@ def _data(chosen: Options, limit: int | None) -> tuple[tuple[Session, ...], str,
     path = Path(chosen.sessions) if chosen.sessions else embedded_sessions()
     sessions = load_sessions(path)[:limit]
     databases = placed(dict.fromkeys(session.database for session in sessions), chosen.data, chosen.databases)
-    return sessions, sha256(path), databases
+    return sessions, file_digest(path), databases
 
 
 async def _memories(chosen: Options, stack: AsyncExitStack) -> Memories:

@@ -11,8 +11,9 @@ from typing import Any, cast
 import msgspec
 
 from ...adapters.base import Json
+from ...engine.digests import file_digest
 from ...engine.unit import Context, Lane, Reference, Unit
-from ..databases import SourceDatabase, schema_text, sha256
+from ..databases import SourceDatabase, schema_text
 from . import prompts
 from .conditions import Condition
 from .memories import Memories
@@ -59,7 +60,7 @@ class EnterpriseMemExperiment:
             "plan": cast("dict[str, Json]", msgspec.to_builtins(self.plan((), 1))),
             "sessions_sha256": setup.sessions_sha256,
             "databases": {
-                name: {"sha256": sha256(d.path), "synthetic": d.synthetic} for name, d in setup.databases.items()
+                name: {"sha256": file_digest(d.path), "synthetic": d.synthetic} for name, d in setup.databases.items()
             },
             "order": str(setup.order),
             "state": setup.state,

@@ -88,7 +88,8 @@ class Tide:
 
 
 def _opened(chosen: Options, limit: int | None) -> Experiment:
-    from ..databases import placed, sha256
+    from ...engine.digests import file_digest
+    from ..databases import placed
     from .embedded import embedded_triplets
     from .experiment import Setup, TideExperiment
     from .files import load_triplets
@@ -109,7 +110,7 @@ def _opened(chosen: Options, limit: int | None) -> Experiment:
     databases = placed(_databases_of(asked), chosen.data, chosen.databases, known)
     setup = Setup(
         samples=tuple(asked),
-        samples_sha256=sha256(path),
+        samples_sha256=file_digest(path),
         synthetic=file.synthetic,
         databases=databases,
         protocols=tuple(dict.fromkeys(chosen.protocols)),

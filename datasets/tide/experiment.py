@@ -12,9 +12,10 @@ from typing import Any, Final, Literal, TypeAlias, cast
 import msgspec
 
 from ...adapters.base import Json
+from ...engine.digests import file_digest
 from ...engine.spec import ModelSpec
 from ...engine.unit import Context, Lane, Reference, Unit
-from ..databases import SourceDatabase, sha256
+from ..databases import SourceDatabase
 from . import words
 from .actions import Clarify, Query
 from .desk import Desk
@@ -80,7 +81,7 @@ class TideExperiment:
             "plan": cast("dict[str, Json]", msgspec.to_builtins(self.plan)),
             "samples_sha256": setup.samples_sha256,
             "databases": {
-                name: {"sha256": sha256(each.path), "synthetic": each.synthetic}
+                name: {"sha256": file_digest(each.path), "synthetic": each.synthetic}
                 for name, each in setup.databases.items()
             },
             "protocols": list(setup.protocols),

@@ -23,7 +23,7 @@ from ..calls import idempotency_key
 from ..errors import Unfinished
 from ..journal import Key
 from ..ledger import Line, key_of
-from ..parts import now
+from ..moments import written_now
 
 BATCH: Final = "batch"
 """The kind of these lines, and the field by which other lines name a token."""
@@ -125,12 +125,12 @@ def made_line(batch: OpenBatch) -> Line:
 
 def id_line(batch: OpenBatch) -> Line:
     """Return the line that makes a submitted batch findable."""
-    return {"k": BATCH, BATCH: batch.token, "id": batch.id, "at": now()}
+    return {"k": BATCH, BATCH: batch.token, "id": batch.id, "at": written_now()}
 
 
 def ended_line(batch: OpenBatch, how: str, answers: int) -> Line:
     """Return the line after all that a batch brought; `how` is the provider's word for its end."""
-    return {"k": BATCH, BATCH: batch.token, "ended": now(), "how": how, "answers": answers}
+    return {"k": BATCH, BATCH: batch.token, "ended": written_now(), "how": how, "answers": answers}
 
 
 def named(line: Line, batch: OpenBatch) -> Line:

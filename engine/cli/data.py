@@ -86,12 +86,12 @@ def _list(args: argparse.Namespace) -> int:
 
 
 def _entry(kind: str, name: str, path: Path, *, synthetic: bool) -> dict[str, Any]:
-    from ...datasets.databases import sha256
+    from ..digests import file_digest
 
     entry: dict[str, Any] = {"kind": kind, "name": name, "path": str(path), "synthetic": synthetic}
     if not path.is_file():
         return entry | {"problem": "not built yet; `turntide data build` builds it, and so does the first use"}
-    return entry | {"bytes": path.stat().st_size, "sha256": sha256(path)}
+    return entry | {"bytes": path.stat().st_size, "sha256": file_digest(path)}
 
 
 def _line(entry: dict[str, Any]) -> str:

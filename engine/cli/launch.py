@@ -13,11 +13,11 @@ from datetime import datetime
 from pathlib import Path
 
 from ..closing import INTERRUPTED
+from ..digests import text_digest
 from ..errors import Unfinished
 from ..journal import canonical
 from ..live import Live
 from ..loop import allow_files, run_loop
-from ..manifest import text_digest
 from ..registry import benchmark_of
 from ..run import execute, identity
 from ..spec import Spec

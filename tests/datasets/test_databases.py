@@ -17,8 +17,8 @@ from turntide.datasets.databases import (
     open_readonly,
     placed,
     schema_text,
-    sha256,
 )
+from turntide.engine.digests import file_digest
 
 
 @pytest.fixture
@@ -107,7 +107,7 @@ def test_the_schema_is_tables_and_views_by_type_and_name(folder: Path) -> None:
 
 def test_the_hash_is_of_the_files_bytes(folder: Path) -> None:
     path = folder / "northwind.sqlite"
-    assert sha256(path) == hashlib.sha256(path.read_bytes()).hexdigest()
+    assert file_digest(path) == hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 def test_nothing_can_be_written_through_a_read_only_connection(folder: Path) -> None:

@@ -13,16 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from turntide.adapters.base import ConfigurationError, Json
 from turntide.engine.binding import begin_journal
+from turntide.engine.digests import file_digest, text_digest
 from turntide.engine.errors import RunError
 from turntide.engine.journal import canonical, scan
-from turntide.engine.manifest import (
-    Manifest,
-    ManifestMismatch,
-    differences,
-    file_digest,
-    open_or_create,
-    text_digest,
-)
+from turntide.engine.manifest import Manifest, ManifestMismatch, differences, open_or_create
 
 IDENTITY: dict[str, Json] = {
     "benchmark": "enterprisemem",

@@ -13,8 +13,8 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
+from turntide.engine.digests import file_digest
 from turntide.engine.sql.bounds import SqlLimits
-from turntide.engine.sql.databases import database_digest
 from turntide.engine.sql.outcome import Execution
 from turntide.engine.sql.pool import SqlPool
 from turntide.engine.sql.worker import CONNECTIONS, STACK
@@ -82,7 +82,7 @@ class Surroundings:
     @classmethod
     def of(cls, database: Path, folders: Iterable[Path]) -> Surroundings:
         files = frozenset(path for folder in {database.parent, *folders} for path in folder.iterdir())
-        return cls(database_digest(database), files, threading.active_count())
+        return cls(file_digest(database), files, threading.active_count())
 
 
 @dataclass(frozen=True, slots=True)

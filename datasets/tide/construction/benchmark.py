@@ -90,7 +90,8 @@ class TideBuild:
 
 
 def _opened(chosen: Options, limit: int | None) -> Experiment:
-    from ...databases import placed, sha256
+    from ....engine.digests import file_digest
+    from ...databases import placed
     from .anchors import load_anchors
     from .experiment import BuildExperiment, Setup
     from .settings import Sources
@@ -110,7 +111,7 @@ def _opened(chosen: Options, limit: int | None) -> Experiment:
     single = [(role, getattr(chosen, role)) for role in ("rewriter", "tester")]
     setup = Setup(
         file=file,
-        file_sha256=sha256(path),
+        file_sha256=file_digest(path),
         anchors=anchors,
         databases=databases,
         sources=Sources(
@@ -126,7 +127,7 @@ def _opened(chosen: Options, limit: int | None) -> Experiment:
             files={stage: _pieces(place) for stage, place in pieces.items()},
         ),
         auxiliary=(*judges, *drift_judges, *(_labelled_as(role, model) for role, model in single if model)),
-        piece_files={stage: sha256(place) for stage, place in pieces.items()},
+        piece_files={stage: file_digest(place) for stage, place in pieces.items()},
         schemas=chosen.schemas == "send",
     )
     return BuildExperiment(setup)

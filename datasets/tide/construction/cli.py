@@ -50,7 +50,7 @@ def add_commands(commands: Subparsers) -> None:
 
 def build_anchors(args: argparse.Namespace) -> int:
     """Write the anchors and print how they came. Raises ConfigurationError."""
-    from ...databases import sha256
+    from ....engine.digests import file_digest
     from .questions import load_questions
     from .selection import select
 
@@ -65,8 +65,8 @@ def build_anchors(args: argparse.Namespace) -> int:
         format="turntide-tide-anchors-1",
         design=design,
         seed=args.seed,
-        sources={path.name: sha256(path) for path in files},
-        databases={name: sha256(path) for name, path in databases.items()},
+        sources={path.name: file_digest(path) for path in files},
+        databases={name: file_digest(path) for name, path in databases.items()},
         selection=selection,
         anchors=anchors,
     )

@@ -10,9 +10,10 @@ from typing import Any, cast
 import msgspec
 
 from ....adapters.base import Json
+from ....engine.digests import file_digest
 from ....engine.spec import ModelSpec
 from ....engine.unit import Context, Lane, Reference, Unit
-from ...databases import SourceDatabase, sha256
+from ...databases import SourceDatabase
 from ..design import PAPERS, Design
 from ..desk import Desk
 from . import words
@@ -75,7 +76,7 @@ class BuildExperiment:
             "anchors_sha256": setup.file_sha256,
             "pieces_sha256": dict(setup.piece_files),
             "databases": {
-                name: {"sha256": sha256(each.path), "synthetic": each.synthetic}
+                name: {"sha256": file_digest(each.path), "synthetic": each.synthetic}
                 for name, each in setup.databases.items()
             },
             "schemas": setup.schemas,

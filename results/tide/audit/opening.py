@@ -10,10 +10,10 @@ from typing import Final
 from msgspec import convert
 
 from ....adapters.base import ConfigurationError
-from ....datasets.databases import sha256
 from ....datasets.tide.embedded import embedded_triplets
 from ....datasets.tide.files import load_triplets
 from ....datasets.tide.samples import samples
+from ....engine.digests import file_digest
 from ...reading import RunFolder, open_run, simulated_mark
 from .store import Plan, Store
 from .tasks import Subject, Task, sample_tasks
@@ -58,7 +58,7 @@ def opened(path: Path, request: Request, annotators: Sequence[str]) -> Store:
 def _of_samples(request: Request) -> tuple[Plan, list[Task]]:
     path = request.samples or embedded_triplets()
     file = load_triplets(path)
-    plan = _plan("samples", request, source=file.name, sha256=sha256(path), synthetic=file.synthetic)
+    plan = _plan("samples", request, source=file.name, sha256=file_digest(path), synthetic=file.synthetic)
     return plan, sample_tasks(file.triplets, plan.count, plan.calibration, plan.seed)
 
 
@@ -95,5 +95,5 @@ def _changed(plan: Plan, request: Request) -> Iterator[str]:
             yield f"{name} {getattr(plan, name)}"
     if request.runs and _names([open_run(folder) for folder in request.runs]) != plan.runs:
         yield "other runs" if plan.runs else "samples, not with runs"
-    if request.samples and not (request.samples.is_file() and sha256(request.samples) == plan.sha256):
+    if request.samples and not (request.samples.is_file() and file_digest(request.samples) == plan.sha256):
         yield f"other triplets ({plan.source})"

@@ -9,7 +9,6 @@ from pathlib import Path
 from msgspec import structs
 
 from ....adapters.base import ConfigurationError
-from ....datasets.databases import sha256
 from ....datasets.tide.actions import Clarify, Query
 from ....datasets.tide.embedded import embedded_triplets
 from ....datasets.tide.record import Asked, DialogueRecord, read_record
@@ -17,6 +16,7 @@ from ....datasets.tide.samples import Sample
 from ....datasets.tide.simulator.situation import Target
 from ....datasets.tide.simulator.user import Reply
 from ....datasets.tide.state import DialogueState
+from ....engine.digests import file_digest
 from ...reading import RunFolder
 from ..simulator import is_check
 from .checklist import routing
@@ -48,7 +48,7 @@ def triplets_of(runs: Sequence[RunFolder], named: Path | None) -> tuple[Path, st
     path = named or (Path(options["samples"]) if options.get("samples") else embedded_triplets())
     if not path.is_file():
         raise ConfigurationError(f"the triplets of {runs[0].folder} are not at {path}; say where with --samples FILE")
-    digest = sha256(path)
+    digest = file_digest(path)
     for run in runs:
         if run.identity["experiment"]["samples_sha256"] != digest:
             raise ConfigurationError(f"{run.folder} talked other triplets through than {path} holds; see --samples")

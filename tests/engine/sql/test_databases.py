@@ -7,12 +7,13 @@ from pathlib import Path
 
 import pytest
 from turntide.adapters.base import ConfigurationError
-from turntide.engine.sql.databases import database_digest, refuse_unclean
+from turntide.engine.digests import file_digest
+from turntide.engine.sql.databases import refuse_unclean
 
 
 def test_a_clean_database_is_taken_and_hashed_by_content(database: Path) -> None:
     refuse_unclean(database)
-    assert database_digest(database) == hashlib.sha256(database.read_bytes()).hexdigest()
+    assert file_digest(database) == hashlib.sha256(database.read_bytes()).hexdigest()
 
 
 @pytest.mark.parametrize("suffix", ["-wal", "-journal"])
