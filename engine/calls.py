@@ -13,8 +13,8 @@ from typing import Final, NamedTuple, Protocol
 from ..adapters.base import Answer, Fatal, Fault, Json, Question, Reply, WireRequest
 from .errors import Diverged, Unfinished
 from .exchange import exchange
-from .journal import Journal, Key
-from .ledger import Ledger, Line, answer_line, answer_of, fail_line, sent_line
+from .journal import Journal, Key, Line
+from .ledger import Ledger, answer_line, answer_of, fail_line, sent_line
 from .limits.clock import Clock
 from .moments import unix_now
 from .pace import Pace

@@ -12,8 +12,7 @@ from typing import Protocol
 from ..adapters.base import Answer, Json, Message, Question
 from .calls import Calls
 from .errors import Diverged, Unfinished
-from .journal import Journal, Key, canonical
-from .ledger import Line, place
+from .journal import Journal, Key, Line, canonical, place
 from .route import Route
 from .sql.outcome import Outcome
 from .unit import Unit

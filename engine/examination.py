@@ -15,8 +15,7 @@ from .cache import cache_folder
 from .closing import Closing
 from .digests import file_digest
 from .files import replace_file
-from .journal import Journal
-from .ledger import Line
+from .journal import Journal, Line
 from .progress import Progress
 from .sql.quality import VERSION, Abandoned, Examiner, Finding
 from .unit import Experiment

@@ -18,9 +18,7 @@ import msgspec
 
 from ..adapters.base import Answer, Fatal, Fault, Json, Usage
 from .budget import Budget
-from .journal import Key
-
-Line = dict[str, Json]
+from .journal import Key, Line, key_of, place
 
 
 class Ledger:
@@ -116,13 +114,3 @@ def answer_of(line: Mapping[str, Any]) -> Answer:
         reasoning=line.get("reasoning", ""),
         simulated="simulated" in line,
     )
-
-
-def place(key: Key) -> Line:
-    """Return a key as the fields that every keyed line carries."""
-    return {"u": key.unit, "b": key.branch, "s": key.seq}
-
-
-def key_of(line: Mapping[str, Any]) -> Key:
-    """Return the key of a line."""
-    return Key(line["u"], line["b"], line["s"])

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from typing import Final
 
 from ..adapters.base import Json
-from .ledger import Line
+from .journal import Line
 from .moments import written_now
 
 PART: Final = "part"

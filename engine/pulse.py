@@ -17,8 +17,7 @@ from contextlib import asynccontextmanager, suppress
 from typing import Final
 
 from ..adapters.base import Json
-from .journal import JournalStopped
-from .ledger import Line
+from .journal import JournalStopped, Line
 from .moments import written_now
 from .progress import Progress
 from .routes import Routes

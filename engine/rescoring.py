@@ -15,8 +15,8 @@ from typing import Final, TypeAlias
 from ..adapters.base import Answer, Json, Message
 from .context import Executor, unit_seed
 from .errors import RunError, Unfinished, first_of
-from .journal import Fields, Key, Lines
-from .ledger import Line, answer_of, place
+from .journal import Fields, Key, Line, Lines, place
+from .ledger import answer_of
 from .sql.outcome import Outcome
 from .unit import Experiment, Lane, Unit
 

@@ -20,7 +20,7 @@ from .budget import Budget
 from .choices import resolved, resolved_auxiliary
 from .digests import text_digest
 from .errors import Unfinished
-from .ledger import Line
+from .journal import Line
 from .limits.account import Limits
 from .limits.clock import Clock, loop_time
 from .route import BatchWay, Route, longest_output

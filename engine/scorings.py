@@ -25,10 +25,9 @@ from typing import Final
 from ..adapters.base import ConfigurationError
 from .errors import RunError
 from .files import require_no_links, sync_folder
-from .journal import Fields, Key, scan
+from .journal import Fields, Key, Line, key_of, scan
 from .journal.codec import encode
 from .journal.links import FIRST, links
-from .ledger import Line, key_of
 
 FOLDER: Final = "scorings"
 REPLACED: Final = ("gold", "sql", "record")

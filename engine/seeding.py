@@ -12,10 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from .binding import JOURNAL, require_journal
-from .journal import Key
+from .journal import Key, Line, key_of
 from .journal.codec import decode, parse_head
 from .journal.logfile import checked, whole_lines
-from .ledger import Line, key_of
 from .manifest import Manifest
 from .shards.folder import shards_of
 

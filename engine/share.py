@@ -8,7 +8,7 @@ from typing import Final, Protocol
 
 from ..adapters.base import Json
 from .closing import Closing
-from .ledger import Line
+from .journal import Line
 from .limits.account import AccountLimits, Limits
 from .limits.clock import Clock
 from .turnstile import OwnTurnstile, Purse, Turnstile

@@ -17,8 +17,8 @@ from ..adapters.base import Json
 from ..engine.batching.lines import BATCH
 from ..engine.budget import Budget
 from ..engine.errors import RunError
-from ..engine.journal import Fields, Key
-from ..engine.ledger import Ledger, key_of
+from ..engine.journal import Fields, Key, key_of
+from ..engine.ledger import Ledger
 from ..engine.parts import PART
 from ..engine.pulse import PULSE
 from .reading import RunFolder

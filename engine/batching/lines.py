@@ -21,8 +21,7 @@ from typing import Any, Final
 from ...adapters.base import Fault, Json, Reply
 from ..calls import idempotency_key
 from ..errors import Unfinished
-from ..journal import Key
-from ..ledger import Line, key_of
+from ..journal import Key, Line, key_of
 from ..moments import written_now
 
 BATCH: Final = "batch"

@@ -24,7 +24,7 @@ from .run import given_options
 if TYPE_CHECKING:
     from ...results.reading import RunFolder
     from ..benchmark import Subparsers
-    from ..ledger import Line
+    from ..journal import Line
     from ..spec import Spec
 
 

@@ -3,7 +3,7 @@
 from .codec import Fields, canonical
 from .errors import DamagedJournal, DuplicateKey, JournalError, JournalGone, JournalStopped
 from .journal import Journal, Tail, Visitor, scan
-from .keys import Key
+from .keys import Key, Line, key_of, place
 from .lines import Lines, LinesOfShards
 from .writer import Statistics
 
@@ -16,11 +16,14 @@ __all__ = [
     "JournalGone",
     "JournalStopped",
     "Key",
+    "Line",
     "Lines",
     "LinesOfShards",
     "Statistics",
     "Tail",
     "Visitor",
     "canonical",
+    "key_of",
+    "place",
     "scan",
 ]

@@ -5,6 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple, TypeAlias
 
+from ...adapters.base import Json
+
+Line: TypeAlias = dict[str, Json]
+"""A line as it is written; read back, its values are of any type (`codec.Fields`)."""
+
 Place: TypeAlias = tuple[Literal["step", "end"], str, str, int]
 
 
@@ -38,3 +43,13 @@ def place_of(line: Mapping[str, Any]) -> Place | None:
     if line["k"] in STEPS:
         return ("step", line["u"], line["b"], line["s"])
     return end(line["u"]) if line["k"] == END else None
+
+
+def place(key: Key) -> Line:
+    """Return a key as the fields that every keyed line carries."""
+    return {"u": key.unit, "b": key.branch, "s": key.seq}
+
+
+def key_of(line: Mapping[str, Any]) -> Key:
+    """Return the key of a line."""
+    return Key(line["u"], line["b"], line["s"])

@@ -12,7 +12,7 @@ from typing import Final
 from ...adapters.base import Json
 from ..closing import INTERRUPTED, Closing
 from ..errors import Unfinished
-from ..ledger import Line
+from ..journal import Line
 from ..limits.account import Limits
 from ..limits.clock import Clock
 from ..turnstile import Purse, Turnstile

@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import Final
 
 from ...adapters.base import Fault, LimitHint
-from ..ledger import Line
+from ..journal import Line
 from ..limits.account import LONGEST_WINDOW, Limits
 from ..limits.clock import Clock
 from ..pace import BURST

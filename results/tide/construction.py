@@ -9,8 +9,7 @@ from dataclasses import dataclass, field
 from ...adapters.base import ConfigurationError, Json
 from ...datasets.tide.construction.experiment import BuildPlan
 from ...datasets.tide.construction.record import BuildRecord, read_record
-from ...engine.journal import Fields
-from ...engine.ledger import key_of
+from ...engine.journal import Fields, key_of
 from ..configurations import models_table, substitutions
 from ..reading import (
     ModelIdentity,

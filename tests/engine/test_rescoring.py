@@ -11,8 +11,7 @@ import pytest
 from turntide.adapters.simulated import Config, serve
 from turntide.engine.errors import RunError
 from turntide.engine.executor import SqlExecutor
-from turntide.engine.journal import Journal, Lines, scan
-from turntide.engine.ledger import Line
+from turntide.engine.journal import Journal, Line, Lines, scan
 from turntide.engine.rescoring import rescore
 from turntide.engine.scorings import Draft, Scoring, merged, numbers, outdated
 from turntide.engine.unit import Context, Unit

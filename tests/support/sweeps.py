@@ -14,8 +14,8 @@ import msgspec
 from turntide.adapters.base import Answer, Json, Usage
 from turntide.datasets.enterprisemem.record import Plan, PlannedTurns, TurnRecord
 from turntide.engine.binding import begin_journal
-from turntide.engine.journal import Journal, Key
-from turntide.engine.ledger import Line, answer_line, place, sent_line
+from turntide.engine.journal import Journal, Key, Line, place
+from turntide.engine.ledger import answer_line, sent_line
 from turntide.engine.manifest import FORMAT, Manifest
 from turntide.engine.parts import began, ended
 from turntide.engine.sql.outcome import Outcome
