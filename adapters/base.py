@@ -1,7 +1,7 @@
 """What every wire protocol speaks: questions and replies as plain values, and the protocol itself.
 
 An adapter is pure. It turns a question into bytes and bytes into a reply; it opens no socket, reads no
-clock and holds no key. The transport moves the bytes (`adapters.transport`), and `engine.calls` decides what
+clock and holds no key. The transport moves the bytes (`adapters.transport`), and `engine.calls.calls` decides what
 happens next. A reply is one of three values, so that no failure of a provider can pass for an answer:
 
     Answer   the model's own reply, also an empty, cut or refused one: journalled, never asked again

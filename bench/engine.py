@@ -7,20 +7,20 @@ from contextlib import asynccontextmanager
 from decimal import Decimal
 from pathlib import Path
 
-from turntide.engine.budget import Budget
-from turntide.engine.calls import Calls
+from turntide.engine.calls.budget import Budget
+from turntide.engine.calls.calls import Calls
+from turntide.engine.calls.ledger import Ledger
+from turntide.engine.calls.limits.clock import loop_time
+from turntide.engine.calls.retries import Retries
+from turntide.engine.calls.routes import open_routes
+from turntide.engine.calls.turnstile import Purse
 from turntide.engine.closing import Closing
 from turntide.engine.context import Door, UnitContext
-from turntide.engine.executor import SqlExecutor
-from turntide.engine.garbage import seldom_collected
 from turntide.engine.journal import Journal
-from turntide.engine.ledger import Ledger
-from turntide.engine.limits.clock import loop_time
 from turntide.engine.progress import Progress
-from turntide.engine.retries import Retries
-from turntide.engine.routes import open_routes
 from turntide.engine.spec import ModelSpec, Settings, Spec
-from turntide.engine.turnstile import Purse
+from turntide.engine.sql.executor import SqlExecutor
+from turntide.engine.system.garbage import seldom_collected
 from turntide.engine.unit import Unit
 
 MODEL = "sim/echo"

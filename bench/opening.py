@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 import orjson
-from turntide.engine.budget import Budget
+from turntide.engine.calls.budget import Budget
+from turntide.engine.calls.ledger import Ledger
 from turntide.engine.journal import Journal
-from turntide.engine.ledger import Ledger
 
 from .processes import memory
 

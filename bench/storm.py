@@ -11,9 +11,9 @@ from typing import Final
 
 import uvloop
 from turntide.adapters.base import Message
+from turntide.engine.calls.limits.account import AccountLimits
 from turntide.engine.context import Door
 from turntide.engine.errors import Unfinished
-from turntide.engine.limits.account import AccountLimits
 from turntide.engine.spec import Settings
 
 from .engine import MODEL, context, opened

@@ -12,7 +12,7 @@ from typing import Final
 import msgspec
 
 from ..adapters.base import ConfigurationError
-from ..engine.digests import file_digest
+from ..engine.system.digests import file_digest
 from . import synthetic
 
 FILES: Mapping[str, tuple[str, ...]] = {

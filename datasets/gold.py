@@ -11,7 +11,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
-from ..engine.comparison import Digester
+from ..engine.sql.comparison import Digester
 from .databases import open_readonly
 
 if TYPE_CHECKING:

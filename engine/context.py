@@ -10,10 +10,10 @@ from types import TracebackType
 from typing import Protocol
 
 from ..adapters.base import Answer, Json, Message, Question
-from .calls import Calls
+from .calls.calls import Calls
+from .calls.route import Route
 from .errors import Diverged, Unfinished
 from .journal import Journal, Key, Line, canonical, place
-from .route import Route
 from .sql.outcome import Outcome
 from .unit import Unit
 

@@ -6,13 +6,13 @@ import traceback
 from collections import Counter
 from typing import Final
 
-from .binding import SUMMARY
 from .context import Door, UnitContext
 from .errors import RunError, Unfinished, Why
-from .live import Live
-from .parts import began, ended
-from .summary import Summary
+from .folder.binding import SUMMARY
+from .folder.parts import began, ended
 from .unit import Experiment, Unit
+from .watch.live import Live
+from .watch.summary import Summary
 
 FAILURES: Final[frozenset[Why]] = frozenset({"provider", "crash", "infrastructure"})
 """Why a dialogue of a model that is still asked can fail: what `--max-errors` counts."""

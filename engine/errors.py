@@ -3,7 +3,7 @@
 ConfigurationError   the user can mend it: says how; exit code 2          (defined in adapters.misuse)
 RunError             a run cannot go on or be read
   Diverged           a question differs from the journalled one at its place
-  ManifestMismatch   the run folder belongs to another run                (defined in engine.manifest)
+  ManifestMismatch   the run folder belongs to another run                (defined in engine.folder.manifest)
   JournalError       the journal cannot be trusted or written             (defined in engine.journal)
 Unfinished           a dialogue stops here and is resumed later; derives from BaseException, so that no
                      `except Exception` in a benchmark turns a provider's failure into a wrong answer

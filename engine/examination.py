@@ -11,13 +11,13 @@ from typing import Any, Final
 import orjson
 
 from ..adapters.base import Json
-from .cache import cache_folder
 from .closing import Closing
-from .digests import file_digest
-from .files import replace_file
 from .journal import Journal, Line
 from .progress import Progress
 from .sql.quality import VERSION, Abandoned, Examiner, Finding
+from .system.cache import cache_folder
+from .system.digests import file_digest
+from .system.files import replace_file
 from .unit import Experiment
 
 GOLD: Final = "gold"

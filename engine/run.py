@@ -14,38 +14,38 @@ import msgspec
 
 from ..adapters.base import ConfigurationError, Json
 from ..adapters.redaction import without_logins
-from .batching import Batching, OpenBatches
-from .binding import JOURNAL
-from .budget import Budget
-from .calls import Calls
-from .choices import resolved, resolved_auxiliary
+from .again.seeding import Seed
+from .calls.batching import Batching, OpenBatches
+from .calls.budget import Budget
+from .calls.calls import Calls
+from .calls.choices import resolved, resolved_auxiliary
+from .calls.ledger import Ledger
+from .calls.limits.clock import loop_time
+from .calls.retries import Retries
+from .calls.routes import check_ways, open_routes
+from .calls.share import ALONE, Share
+from .calls.turnstile import Purse
 from .closing import Closing
 from .context import Door
 from .dialogues import Dialogues
 from .errors import RunError, Unfinished, first_of
 from .examination import Examination
-from .executor import SqlExecutor
-from .files import usable
-from .garbage import seldom_collected
+from .folder.binding import JOURNAL
+from .folder.lock import RunLock
+from .folder.manifest import FORMAT, open_or_create
 from .gold import check_gold
 from .journal import Journal, JournalGone, JournalStopped, Visitor
-from .ledger import Ledger
-from .limits.clock import loop_time
-from .live import Live
-from .lock import RunLock
-from .manifest import FORMAT, open_or_create
 from .progress import Progress
-from .pulse import beating
-from .retries import Retries
-from .routes import check_ways, open_routes
 from .scheduler import Scheduler
-from .seeding import Seed
-from .share import ALONE, Share
 from .spec import ModelSpec, Settings, Spec
-from .summary import Summary, summarise
-from .turnstile import Purse
+from .sql.executor import SqlExecutor
+from .system.files import usable
+from .system.garbage import seldom_collected
 from .unit import Experiment, Prepares
 from .until import Until
+from .watch.live import Live
+from .watch.pulse import beating
+from .watch.summary import Summary, summarise
 
 LOCK_STEP: Final = 10_000
 """Dialogues of one model that are live at once when their calls travel in batches: as many as one batch holds."""

@@ -8,8 +8,8 @@ from collections.abc import Awaitable, Callable, Mapping
 from .closing import Closing
 from .errors import Unfinished
 from .journal import Journal
-from .moments import utc_now
 from .progress import Progress
+from .system.moments import utc_now
 from .unit import Experiment, Lane, Unit
 
 Talk = Callable[[Unit], Awaitable[None]]

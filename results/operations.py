@@ -14,13 +14,13 @@ from datetime import datetime
 from typing import Any, Final
 
 from ..adapters.base import Json
-from ..engine.batching.lines import BATCH
-from ..engine.budget import Budget
+from ..engine.calls.batching.lines import BATCH
+from ..engine.calls.budget import Budget
+from ..engine.calls.ledger import Ledger
 from ..engine.errors import RunError
+from ..engine.folder.parts import PART
 from ..engine.journal import Fields, Key, key_of
-from ..engine.ledger import Ledger
-from ..engine.parts import PART
-from ..engine.pulse import PULSE
+from ..engine.watch.pulse import PULSE
 from .reading import RunFolder
 
 _STEP: Final = math.log(1.02)
@@ -101,7 +101,7 @@ class Part:
     """One process's work on the run; without `ended` it was killed, its disk was full, or it is still at it.
 
     Times are UTC in ISO 8601. `reasons` are why it ended before the plan was done; `models` says so of each model.
-    `pulses` are the journal's lines about how it went meanwhile (`engine.pulse`).
+    `pulses` are the journal's lines about how it went meanwhile (`engine.watch.pulse`).
     """
 
     began: str

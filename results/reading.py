@@ -11,10 +11,10 @@ from typing import Annotated, Any, TypeVar
 import msgspec
 
 from ..adapters.base import ConfigurationError, Json
-from ..engine.binding import JOURNAL, require_journal
+from ..engine.folder.binding import JOURNAL, require_journal
+from ..engine.folder.manifest import NAME, Difference, Manifest, differences
+from ..engine.folder.scorings import Scoring, merged, numbers, outdated
 from ..engine.journal import Fields, Lines, LinesOfShards, canonical, scan
-from ..engine.manifest import NAME, Difference, Manifest, differences
-from ..engine.scorings import Scoring, merged, numbers, outdated
 from ..engine.shards.folder import shards_of
 
 _SHOWN = 5

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 
 from ..adapters.base import ConfigurationError
 from ..engine import registry
-from ..engine.executor import SqlExecutor
+from ..engine.again.replay import Asked, Executed, Recorded, Transcript, replay
 from ..engine.journal import canonical
-from ..engine.replay import Asked, Executed, Recorded, Transcript, replay
 from ..engine.spec import Spec, checked
+from ..engine.sql.executor import SqlExecutor
 from ..engine.unit import Experiment
 from .reading import RunFolder
 

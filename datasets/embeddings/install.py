@@ -13,9 +13,9 @@ import numpy as np
 import orjson
 
 from ...adapters.base import ConfigurationError
-from ...engine.cache import writable
 from ...engine.errors import Unfinished
-from ...engine.packages import expect, fetch
+from ...engine.system.cache import writable
+from ...engine.system.packages import expect, fetch
 from .base import Vector
 from .bert import minilm_onnx, read_safetensors
 from .location import NAME, ModelFiles, default_folder

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ...adapters.base import ConfigurationError
-from ...engine.cache import cache_folder
-from ...engine.digests import file_digest
+from ...engine.system.cache import cache_folder
+from ...engine.system.digests import file_digest
 
 FOLDER_VARIABLE = "TURNTIDE_MINILM"
 NAME = "all-MiniLM-L6-v2"

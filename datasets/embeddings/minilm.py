@@ -14,8 +14,8 @@ import numpy as np
 import orjson
 
 from ...adapters.base import ConfigurationError, Json
-from ...engine.cache import cache_folder
 from ...engine.errors import Unfinished
+from ...engine.system.cache import cache_folder
 from .base import DIMENSIONS, Vector, storable
 from .location import NAME, ModelFiles, find_model
 

@@ -98,7 +98,7 @@ async def _opened(chosen: Options, limit: int | None, stack: AsyncExitStack) -> 
 
 
 def _data(chosen: Options, limit: int | None) -> tuple[tuple[Session, ...], str, Mapping[str, SourceDatabase]]:
-    from ...engine.digests import file_digest
+    from ...engine.system.digests import file_digest
     from ..databases import placed
     from .embedded import embedded_sessions
     from .sessions import load_sessions

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ...engine.cache import built_once
+from ...engine.system.cache import built_once
 from .. import synthetic
 from ..gold import GoldRunner
 from .generator import generate

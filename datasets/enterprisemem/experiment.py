@@ -11,7 +11,7 @@ from typing import Any, cast
 import msgspec
 
 from ...adapters.base import Json
-from ...engine.digests import file_digest
+from ...engine.system.digests import file_digest
 from ...engine.unit import Context, Lane, Reference, Unit
 from ..databases import SourceDatabase, schema_text
 from . import prompts

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 from ...adapters.base import Answer
-from ...engine.comparison import compare
+from ...engine.sql.comparison import compare
 from ...engine.sql.outcome import Outcome
 from ...engine.unit import Context
 from .extraction import extract_sql

@@ -8,7 +8,7 @@ from contextlib import closing
 from importlib import resources
 from pathlib import Path
 
-from ...engine.cache import built_once, cache_folder
+from ...engine.system.cache import built_once, cache_folder
 from . import financial, northwind, sec_edgar, superhero
 from .tables import Row, Tables
 

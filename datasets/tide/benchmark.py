@@ -88,7 +88,7 @@ class Tide:
 
 
 def _opened(chosen: Options, limit: int | None) -> Experiment:
-    from ...engine.digests import file_digest
+    from ...engine.system.digests import file_digest
     from ..databases import placed
     from .embedded import embedded_triplets
     from .experiment import Setup, TideExperiment

@@ -9,7 +9,7 @@ from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
 
-from ...engine.cache import built_once
+from ...engine.system.cache import built_once
 from .. import synthetic
 from .files import write_triplets
 from .triplets.build import generate

@@ -12,8 +12,8 @@ from typing import Any, Final, Literal, TypeAlias, cast
 import msgspec
 
 from ...adapters.base import Json
-from ...engine.digests import file_digest
 from ...engine.spec import ModelSpec
+from ...engine.system.digests import file_digest
 from ...engine.unit import Context, Lane, Reference, Unit
 from ..databases import SourceDatabase
 from . import words

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable
 from typing import Final, TypeAlias
 
-from ...engine.comparison import compare
+from ...engine.sql.comparison import compare
 from ...engine.unit import Context
 from .drift import compare as compare_commitments
 from .parsing import UnparsableSql

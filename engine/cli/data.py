@@ -86,7 +86,7 @@ def _list(args: argparse.Namespace) -> int:
 
 
 def _entry(kind: str, name: str, path: Path, *, synthetic: bool) -> dict[str, Any]:
-    from ..digests import file_digest
+    from ..system.digests import file_digest
 
     entry: dict[str, Any] = {"kind": kind, "name": name, "path": str(path), "synthetic": synthetic}
     if not path.is_file():

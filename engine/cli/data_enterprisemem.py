@@ -76,7 +76,7 @@ def check_sessions(args: argparse.Namespace) -> int:
 def _gold_as_predictions(args: argparse.Namespace, turns: int, told: Callable[[str], None]) -> tuple[int, list[str]]:
     """Return on how many turns gold scores as correct, and the ids of the others."""
     from ...datasets.enterprisemem.benchmark import benchmark
-    from ..loop import run_loop
+    from ..system.loop import run_loop
     from .selfcheck import gold_as_predictions
 
     options: dict[str, Json] = {

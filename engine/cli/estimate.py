@@ -13,14 +13,14 @@ from pathlib import Path
 from ...adapters.base import Json, Message, Question, Usage
 from ...adapters.prices import Price, PriceTable
 from ...adapters.provider import Provider
-from ..choices import resolved_auxiliary
-from ..forecast import Call, Forecast
-from ..loop import run_loop
+from ..again.forecast import Call, Forecast
+from ..again.rehearsal import NoDatabase, rehearse
+from ..calls.choices import resolved_auxiliary
+from ..calls.route import BYTES_PER_TOKEN, most, reserved_tokens
+from ..calls.routes import price_of, spoken
 from ..registry import benchmark_of
-from ..rehearsal import NoDatabase, rehearse
-from ..route import BYTES_PER_TOKEN, most, reserved_tokens
-from ..routes import price_of, spoken
 from ..spec import ModelSpec, Spec
+from ..system.loop import run_loop
 from ..unit import Experiment, Unit
 from .estimate_time import Latency, Talks, latency_of, wall
 from .words import clock

@@ -1,4 +1,4 @@
-"""The time in a dry run: the plan as `engine.forecast` takes it, and how long a call is taken to last."""
+"""The time in a dry run: the plan as `engine.again.forecast` takes it, and how long a call is taken to last."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from ...adapters.base import ConfigurationError
-from ..forecast import Call, Crowd, Forecast, Talk, forecast
-from ..routes import limits_of
+from ..again.forecast import Call, Crowd, Forecast, Talk, forecast
+from ..calls.routes import limits_of
 from ..shards.cut import place
 from ..spec import ModelSpec, Spec
 from ..unit import Experiment

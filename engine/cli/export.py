@@ -85,7 +85,7 @@ def run(args: argparse.Namespace) -> int:
 def _write(job: Job, to: str, *, prompts: bool) -> list[str]:
     """Write under another name, and give it its own when it is whole: a failed export leaves nothing behind."""
     from ...results.exports.write import write
-    from ..loop import run_loop
+    from ..system.loop import run_loop
 
     _remove(job.path)
     if not job.out.startswith(URLS):

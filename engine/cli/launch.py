@@ -13,17 +13,17 @@ from datetime import datetime
 from pathlib import Path
 
 from ..closing import INTERRUPTED
-from ..digests import text_digest
 from ..errors import Unfinished
 from ..journal import canonical
-from ..live import Live
-from ..loop import allow_files, run_loop
 from ..registry import benchmark_of
 from ..run import execute, identity
 from ..spec import Spec
-from ..summary import Summary
+from ..system.digests import text_digest
+from ..system.loop import allow_files, run_loop
 from ..unit import Experiment
 from ..until import Until
+from ..watch.live import Live
+from ..watch.summary import Summary
 from . import abandon_output
 from .servers import OwnServers
 from .show import Show, summary_text

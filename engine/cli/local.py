@@ -11,8 +11,8 @@ from typing import Final
 
 from ...adapters.base import ConfigurationError
 from ...adapters.local import MODELS, LocalModel, LocalServer
-from ..cache import cache_folder, writable
-from ..packages import expect, fetch
+from ..system.cache import cache_folder, writable
+from ..system.packages import expect, fetch
 
 PREFIX: Final = "local/"
 URL: Final = "TURNTIDE_LOCAL_BASE_URL"

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, cast
 
 from ...adapters.base import ConfigurationError, Json
-from ..files import replace_file
+from ..system.files import replace_file
 from .arguments import at_least
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from .arguments import at_least, model_id, not_negative, positive
 
 if TYPE_CHECKING:
     from ..benchmark import Subparsers
-    from ..probe import Probe
+    from ..calls.probe import Probe
 
 _MARKS: Final = {"ok": "ok  ", "note": "note", "problem": "FAIL"}
 
@@ -39,7 +39,7 @@ def add_parser(commands: Subparsers, words: Sequence[str]) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print what was found; return 0 or 2. Raises ConfigurationError for what needs no call to be refused."""
-    from ..loop import run_loop
+    from ..system.loop import run_loop
 
     found = run_loop(_probe(args))
     print(json.dumps(found.to_json()) if args.json else _text(found))
@@ -49,8 +49,8 @@ def run(args: argparse.Namespace) -> int:
 async def _probe(args: argparse.Namespace) -> Probe:
     from ...adapters.prices import PriceTable
     from ...adapters.transport import HttpxTransport
-    from ..probe import probe, target_of
-    from ..routes import price_of
+    from ..calls.probe import probe, target_of
+    from ..calls.routes import price_of
     from .servers import OwnServers
 
     options = {name: value for name in ("max_tokens", "temperature") if (value := getattr(args, name)) is not None}

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, cast
 
 from ...adapters.base import ConfigurationError
 from .. import registry
-from ..garbage import seldom_collected
+from ..system.garbage import seldom_collected
 from .arguments import at_least
 from .output import add_output, colored, page_width, put
 from .working import Working

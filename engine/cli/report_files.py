@@ -54,7 +54,7 @@ def write_page(path: Path, runs: Sequence[RunFolder], report: Report, operations
     """Write the report as one HTML file; without matplotlib, without its figures."""
     from ...results.html.write import write_html
     from ...results.operation_tables import operation_tables
-    from ..loop import run_loop
+    from ..system.loop import run_loop
 
     if not path.parent.is_dir():
         raise ConfigurationError(f"there is no folder {path.parent} to write {path.name} into.")

@@ -10,13 +10,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ...adapters.base import ConfigurationError, Json
-from .. import comparison, registry
-from ..binding import JOURNAL
+from .. import registry
+from ..folder.binding import JOURNAL
+from ..folder.lock import holder
+from ..folder.manifest import NAME, differences
+from ..folder.scorings import Draft
 from ..journal import Lines
-from ..lock import holder
-from ..loop import run_loop
-from ..manifest import NAME, differences
-from ..scorings import Draft
+from ..sql import comparison
+from ..system.loop import run_loop
 from .arguments import positive
 from .output import add_output, put
 from .run import given_options
@@ -82,11 +83,11 @@ def run(args: argparse.Namespace) -> int:
 
 async def _rescore(run: RunFolder, lines: Lines, args: argparse.Namespace) -> tuple[dict[str, Any], int]:
     """Write the new scoring; return its seal and its number."""
+    from ..again.rescoring import rescore
     from ..examination import Examination
-    from ..executor import SqlExecutor
     from ..gold import check_gold
     from ..progress import Progress
-    from ..rescoring import rescore
+    from ..sql.executor import SqlExecutor
 
     spec = _spec(run, args)
     async with (

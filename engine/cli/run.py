@@ -13,7 +13,7 @@ from ...adapters.base import ConfigurationError
 from ...adapters.capabilities import notice, preset
 from .. import registry
 from ..benchmark import MayAskNobody
-from ..choices import resolved
+from ..calls.choices import resolved
 from ..spec import Settings, Spec, checked, load
 from .arguments import at_least, dollars, model_id, moment, not_negative, positive
 

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import Final
 
 from ...adapters.base import Json
+from ..again.rehearsal import Heard, rehearse
 from ..benchmark import Benchmark
-from ..executor import SqlExecutor
-from ..rehearsal import Heard, rehearse
+from ..sql.executor import SqlExecutor
 from ..unit import Unit
 
 PATIENCE: Final = 60.0

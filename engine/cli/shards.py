@@ -13,10 +13,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ...adapters.base import ConfigurationError, Json
-from ..lock import RunLock
-from ..moments import utc_now
+from ..calls.routes import check_ways
+from ..folder.lock import RunLock
 from ..registry import benchmark_of
-from ..routes import check_ways
 from ..run import NOTHING_TO_RUN, identity, settings_of
 from ..shards.commons import Commons, cap_of, connected
 from ..shards.fleet import Crew, Fleet
@@ -26,7 +25,8 @@ from ..shards.processes import Processes
 from ..shards.server import URL, meeting_place
 from ..shards.worker import Job
 from ..spec import Spec
-from ..summary import Summary
+from ..system.moments import utc_now
+from ..watch.summary import Summary
 from .launch import folder_of
 from .servers import OwnServers
 from .shards_summary import joined

@@ -11,11 +11,11 @@ from typing import Any, Final
 
 import orjson
 
-from ..binding import SUMMARY
-from ..moments import utc_now
+from ..folder.binding import SUMMARY
 from ..shards.folder import shard_folder
 from ..shards.worker import Ended
-from ..summary import EXIT_CODES, ModelSummary, State, Summary
+from ..system.moments import utc_now
+from ..watch.summary import EXIT_CODES, ModelSummary, State, Summary
 
 FIRST: Final[tuple[State, ...]] = ("failed", "interrupted", "budget", "incomplete", "unusable")
 """What a run is called of whose shards several ended early, each differently: the first of these that is among them."""

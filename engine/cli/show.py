@@ -9,10 +9,10 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Final, TextIO
 
 from ...adapters.printable import printable
-from ..live import Live
+from ..calls.route import Route
 from ..progress import ModelProgress
-from ..route import Route
-from ..summary import ModelSummary, Summary
+from ..watch.live import Live
+from ..watch.summary import ModelSummary, Summary
 from .words import clock, local, money
 
 if TYPE_CHECKING:

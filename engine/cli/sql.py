@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from ..comparison import compare, has_order_by
 from ..sql.bounds import DEADLINE, GOLD_DEADLINE
+from ..sql.comparison import compare, has_order_by
 from ..sql.databases import refuse_unclean
 from ..sql.outcome import Execution
 from ..sql.pool import SqlPool

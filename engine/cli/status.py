@@ -13,10 +13,10 @@ from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal
 
-from ..binding import JOURNAL
+from ..folder.binding import JOURNAL
+from ..folder.lock import Holder, holder
 from ..journal import Tail
-from ..lock import Holder, holder
-from ..summary import next_command
+from ..watch.summary import next_command
 from .arguments import positive
 from .words import clock, local, money
 

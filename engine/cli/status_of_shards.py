@@ -8,8 +8,8 @@ from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..binding import SUMMARY
-from ..summary import next_command
+from ..folder.binding import SUMMARY
+from ..watch.summary import next_command
 from .status import State, Status, Watcher
 from .words import clock, money
 

@@ -40,7 +40,7 @@ Fields: TypeAlias = dict[str, Any]
 class Head(TypedDict, total=False):
     """What a line says beside its content: kind and place, and of a call its attempt and cost.
 
-    What follows `paid` is for calls that travel in batches (`engine.batching.lines`).
+    What follows `paid` is for calls that travel in batches (`engine.calls.batching.lines`).
     """
 
     k: Required[str]

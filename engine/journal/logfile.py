@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from ..files import sync_folder
+from ..system.files import sync_folder
 from .codec import Fields, parse
 from .errors import DamagedJournal
 from .links import FIRST, SIZE, follows, intact, links

@@ -12,7 +12,7 @@ import msgspec
 
 from ...adapters.base import ConfigurationError
 from ...adapters.redaction import public_url
-from ..limits import account, flight, requests, tokens
+from ..calls.limits import account, flight, requests, tokens
 
 EXPIRY: Final = 7 * 24 * 3600
 """Seconds after the last visit when Redis drops a run's state. Nothing is lost by it: the journals hold the truth."""

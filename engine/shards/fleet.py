@@ -9,11 +9,11 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Final, Protocol, Self
 
-from ..binding import JOURNAL
-from ..budget import Budget
+from ..calls.budget import Budget
+from ..calls.ledger import Ledger
+from ..folder.binding import JOURNAL
+from ..folder.lock import holder
 from ..journal import scan
-from ..ledger import Ledger
-from ..lock import holder
 from .commons import Book, Commons, Visit, at_most
 from .folder import shard_folder
 from .link import HEARTBEAT

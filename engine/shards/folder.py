@@ -15,8 +15,8 @@ from pathlib import Path
 
 from ...adapters.base import Json
 from ..errors import RunError
-from ..lock import RunLock
-from ..manifest import NAME, Manifest, open_or_create
+from ..folder.lock import RunLock
+from ..folder.manifest import NAME, Manifest, open_or_create
 
 
 def shard_folder(folder: Path, index: int) -> Path:

@@ -10,12 +10,12 @@ from decimal import Decimal
 from typing import Final
 
 from ...adapters.base import Json
+from ..calls.limits.account import Limits
+from ..calls.limits.clock import Clock
+from ..calls.turnstile import Purse, Turnstile
 from ..closing import INTERRUPTED, Closing
 from ..errors import Unfinished
 from ..journal import Line
-from ..limits.account import Limits
-from ..limits.clock import Clock
-from ..turnstile import Purse, Turnstile
 from ..unit import Experiment
 from .commons import NANOS, Commons, Reply, Visit, at_most
 from .cut import Cut, Part
@@ -33,7 +33,7 @@ PATIENCE: Final = 60.0
 
 
 class ShardLink:
-    """A shard's share of a run (see `engine.share`): one visit at a time, so that no two contradict each other."""
+    """A shard's share of a run (`engine.calls.share`): one visit at a time, so that no two contradict each other."""
 
     def __init__(self, commons: Commons, cut: Cut, cap: int | None) -> None:
         self._commons = commons

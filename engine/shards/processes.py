@@ -11,7 +11,7 @@ from typing import Final
 import msgspec
 
 from ..errors import Unfinished
-from ..live import Live
+from ..watch.live import Live
 from .worker import Ended, Job, work
 
 RESTARTS: Final = 3

@@ -7,11 +7,11 @@ from decimal import Decimal
 from typing import Final
 
 from ...adapters.base import Fault, LimitHint
+from ..calls.limits.account import LONGEST_WINDOW, Limits
+from ..calls.limits.clock import Clock
+from ..calls.pace import BURST
+from ..calls.turnstile import Purse, Ticket, Turnstile
 from ..journal import Line
-from ..limits.account import LONGEST_WINDOW, Limits
-from ..limits.clock import Clock
-from ..pace import BURST
-from ..turnstile import Purse, Ticket, Turnstile
 from .commons import Ask, Event, Given, Granted, Wish, at_most
 
 LONGEST_HOLD: Final = 60.0

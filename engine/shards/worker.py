@@ -12,12 +12,12 @@ import msgspec
 
 from ...adapters.base import ConfigurationError
 from ..errors import RunError
-from ..live import Live
-from ..loop import allow_files, run_loop
 from ..registry import benchmark_of
 from ..run import execute
 from ..spec import Spec
+from ..system.loop import allow_files, run_loop
 from ..until import Until
+from ..watch.live import Live
 from .commons import Commons, cap_of, connected
 from .cut import Cut
 from .folder import shard_folder

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
-from ..comparison import TEXTS, Digester
+from .comparison import TEXTS, Digester
 from .outcome import Cell
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Self
 
 from ...adapters.base import ConfigurationError
-from ..digests import file_digest
+from ..system.digests import file_digest
 
 _MAGIC = b"SQLite format 3\0"
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import orjson
 
-from .. import comparison
+from . import comparison
 from .bounds import GOLD_DEADLINE
 from .databases import Content, Stamp
 from .guards import fingerprint

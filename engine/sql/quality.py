@@ -22,8 +22,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias
 
-from ..comparison import Digester
 from .bounds import GOLD_DEADLINE
+from .comparison import Digester
 
 Finding: TypeAlias = Literal["empty", "null", "slow", "order", "tie"]
 FINDINGS: Final[tuple[Finding, ...]] = ("empty", "null", "slow", "order", "tie")

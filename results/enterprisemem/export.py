@@ -12,7 +12,7 @@ from ...datasets.enterprisemem.prompts import prompts
 from ...datasets.enterprisemem.record import TurnRecord, read_record
 from ...datasets.enterprisemem.scoring import HEADLINE
 from ...datasets.enterprisemem.taxonomy import Category
-from ...engine.replay import Executed
+from ...engine.again.replay import Executed
 from ..exports import common
 from ..exports.columns import Column, Table
 from ..exports.dialogue import Dialogue, spent_on

@@ -8,7 +8,7 @@ from typing import Final
 
 from ...datasets.enterprisemem.record import TurnRecord
 from ...datasets.enterprisemem.scoring import HEADLINE
-from ...engine.comparison import COMPARISONS
+from ...engine.sql.comparison import COMPARISONS
 from ..measures import Measures, Observation
 from ..reading import RunFolder
 from .report import marks_of

@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 
 from ...datasets.enterprisemem.scoring import HEADLINE
-from ...engine.comparison import COMPARISONS
+from ...engine.sql.comparison import COMPARISONS
 from ..table import Cell, Table, counted
 from .turns import CATEGORIES, Codes, Kind, Turns
 

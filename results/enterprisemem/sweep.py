@@ -11,8 +11,8 @@ import msgspec
 from ...adapters.base import ConfigurationError
 from ...datasets.enterprisemem.conditions import BY_NAME
 from ...datasets.enterprisemem.record import Plan, TurnRecord, read_record
+from ...engine.folder.manifest import Difference
 from ...engine.journal import Fields
-from ...engine.manifest import Difference
 from ..gold import Gold
 from ..reading import ModelIdentity, RunFolder, in_order, require_agreement
 from ..spending import Spent

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ...datasets.enterprisemem.record import Plan, PlannedTurns, TurnRecord
 from ...datasets.enterprisemem.taxonomy import OUTSIDE, SIX
-from ...engine.comparison import COMPARISONS
+from ...engine.sql.comparison import COMPARISONS
 from ..differences import difference
 from ..statistics import clustered_proportion, strata_mean
 from ..table import Difference, Number, Rate

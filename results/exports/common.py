@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 from ...adapters.base import Message
-from ...engine.comparison import COMPARISONS
-from ...engine.replay import Asked, Executed
+from ...engine.again.replay import Asked, Executed
+from ...engine.sql.comparison import COMPARISONS
 from ...engine.sql.outcome import Outcome
 from ..spending import Spent
 from .columns import Column

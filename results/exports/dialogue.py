@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from ...adapters.base import Message
-from ...engine.replay import Asked, Executed, Recorded, Transcript
+from ...engine.again.replay import Asked, Executed, Recorded, Transcript
 from ..reading import ModelIdentity, RunFolder
 from ..spending import Spent
 from ..transcripts import Turn, turns_of

@@ -8,7 +8,7 @@ from decimal import Decimal
 from typing import Any, Final
 
 from ...adapters.base import Answer, Json, Message
-from ...engine.replay import Asked
+from ...engine.again.replay import Asked
 from .dialogue import Dialogue
 from .samples import Sample, Scored
 from .times import span

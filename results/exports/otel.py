@@ -21,7 +21,7 @@ from opentelemetry.trace import Span as ApiSpan
 from opentelemetry.trace import SpanKind, Status, StatusCode, Tracer, set_span_in_context
 
 from ...adapters.base import Json
-from ...engine.replay import Asked
+from ...engine.again.replay import Asked
 from ..reading import ModelIdentity, RunFolder
 from .dialogue import Dialogue
 from .export import Export

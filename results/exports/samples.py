@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ...adapters.base import Json
-from ...engine.replay import Asked
+from ...engine.again.replay import Asked
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

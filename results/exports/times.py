@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import UTC, datetime
 
-from ...engine.parts import PART
-from ...engine.replay import Asked
+from ...engine.again.replay import Asked
+from ...engine.folder.parts import PART
 from ..reading import RunFolder
 
 

@@ -7,7 +7,7 @@ from contextlib import aclosing
 from typing import Protocol
 
 from ...adapters.base import ConfigurationError
-from ...engine.replay import Transcript, recall
+from ...engine.again.replay import Transcript, recall
 from ..reading import RunFolder, in_order
 from ..transcripts import replayed
 from .dialogue import Dialogue

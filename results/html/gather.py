@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...adapters.base import ConfigurationError
+from ...engine.again.replay import recall
 from ...engine.errors import Diverged, Unfinished
-from ...engine.replay import recall
 from ..reading import RunFolder, in_order
 from ..report import Reading
 from ..transcripts import replayed

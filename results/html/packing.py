@@ -18,8 +18,8 @@ from typing import Final, cast
 import orjson
 
 from ...adapters.base import Json, Message
-from ...engine.comparison import compare
-from ...engine.replay import Asked, Executed, Recorded, Transcript
+from ...engine.again.replay import Asked, Executed, Recorded, Transcript
+from ...engine.sql.comparison import compare
 from ...engine.sql.outcome import Outcome
 from ..report import Listed, Reading
 from ..transcripts import Turn, turns_of

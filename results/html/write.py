@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from ...engine.files import replace_file
+from ...engine.system.files import replace_file
 from ..reading import RunFolder
 from ..report import Report
 from ..table import Table

@@ -9,7 +9,7 @@ from ...datasets.tide.metrics import all_right
 from ...datasets.tide.record import Protocol
 from ...datasets.tide.samples import KINDS, SUBTYPES, TIERS, VERDICTS, Kind
 from ...datasets.tide.scoring import HEADLINE
-from ...engine.comparison import COMPARISONS
+from ...engine.sql.comparison import COMPARISONS
 from ..statistics import rate_bounds
 from ..table import Cell, Number, Rate, Table, counted
 from .dialogues import ALL, Dialogues, Group

@@ -11,14 +11,7 @@ from functools import partial
 
 import numpy as np
 
-from ...datasets.tide.metrics import (
-    asks,
-    identifies,
-    identifies_up_to,
-    recognises_at,
-    resolves_at,
-    right_up_to,
-)
+from ...datasets.tide.metrics import asks, identifies, identifies_up_to, recognises_at, resolves_at, right_up_to
 from ...datasets.tide.record import Protocol
 from ...datasets.tide.samples import Kind, Shape, plan_in_words
 from ..table import Cell, Table, counted

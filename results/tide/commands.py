@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ...datasets.tide.simulator.rules import NAME
-from ...engine.choices import resolved
+from ...engine.calls.choices import resolved
 from ...engine.cli.arguments import model_id
 from ...engine.cli.run import add_settings, given_settings
 from ...engine.spec import Spec, checked

@@ -13,7 +13,7 @@ from ...adapters.base import ConfigurationError
 from ...datasets.tide.metrics import METRICS, Metric, right_at, scored
 from ...datasets.tide.record import DialogueRecord, Queried, read_record
 from ...datasets.tide.scoring import HEADLINE
-from ...engine.replay import Asked, Executed
+from ...engine.again.replay import Asked, Executed
 from ..exports import common
 from ..exports.columns import Column, Table
 from ..exports.dialogue import Dialogue, chat

@@ -11,8 +11,8 @@ import msgspec
 
 from ...adapters.base import ConfigurationError
 from ...datasets.tide.record import DialogueRecord, Plan, read_record
+from ...engine.folder.manifest import Difference
 from ...engine.journal import Fields, key_of
-from ...engine.manifest import Difference
 from ..gold import Gold
 from ..reading import ModelIdentity, RunFolder, in_order, require_agreement
 from ..spending import Spent

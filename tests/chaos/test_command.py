@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from turntide.adapters.base import Answer, Fault, Usage
+from turntide.engine.calls.ledger import answer_line, fail_line, sent_line
 from turntide.engine.journal import Journal, Key
-from turntide.engine.ledger import answer_line, fail_line, sent_line
 
 if TYPE_CHECKING:
     from chaos.trial import Hold

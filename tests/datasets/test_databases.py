@@ -18,7 +18,7 @@ from turntide.datasets.databases import (
     placed,
     schema_text,
 )
-from turntide.engine.digests import file_digest
+from turntide.engine.system.digests import file_digest
 
 
 @pytest.fixture

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 from turntide.adapters.base import Message
+from turntide.engine.calls.retries import Retries
 from turntide.engine.context import Door, UnitContext
 from turntide.engine.errors import Diverged, Unfinished
 from turntide.engine.journal import scan
-from turntide.engine.retries import Retries
 from turntide.engine.sql.outcome import Outcome
 from turntide.engine.unit import Unit
 

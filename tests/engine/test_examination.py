@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from turntide.adapters.simulated import Config, serve
 from turntide.engine.journal import scan
-from turntide.engine.live import Live
 from turntide.engine.run import execute
 from turntide.engine.unit import Reference
+from turntide.engine.watch.live import Live
 
 from ..support.toy import Toy, run_toy, toy_spec
 

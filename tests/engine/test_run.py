@@ -17,9 +17,9 @@ from turntide.adapters.base import ConfigurationError
 from turntide.adapters.simulated import Config, SimulatedServer, serve
 from turntide.engine.cli.show import summary_text
 from turntide.engine.errors import Unfinished
+from turntide.engine.folder.lock import FolderInUse
+from turntide.engine.folder.manifest import ManifestMismatch
 from turntide.engine.journal import scan
-from turntide.engine.lock import FolderInUse
-from turntide.engine.manifest import ManifestMismatch
 from turntide.engine.run import execute
 from turntide.engine.spec import Settings
 

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from turntide.adapters.base import Answer, Fault, Usage
+from turntide.engine.calls.ledger import answer_line, fail_line, sent_line
+from turntide.engine.folder.manifest import Manifest
 from turntide.engine.journal import Journal, Key, Line
-from turntide.engine.ledger import answer_line, fail_line, sent_line
-from turntide.engine.manifest import Manifest
 from turntide.results.operation_tables import operation_tables
 from turntide.results.operations import Operations, Spread
 from turntide.results.reading import RunFolder

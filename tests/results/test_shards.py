@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 from turntide.engine.cli import main, report_files
+from turntide.engine.folder.parts import began, ended
 from turntide.engine.journal import Journal
-from turntide.engine.parts import began, ended
 from turntide.engine.shards.folder import open_whole, shard_folder
 
 from ..support.sweeps import Sweep, Talk, write

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 from turntide.engine.spec import ModelSpec, Settings, Spec
-from turntide.engine.summary import Summary
+from turntide.engine.watch.summary import Summary
 
 from tests.support.toy import Toy, run_toy
 

@@ -13,11 +13,11 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
-from turntide.engine.digests import file_digest
 from turntide.engine.sql.bounds import SqlLimits
 from turntide.engine.sql.outcome import Execution
 from turntide.engine.sql.pool import SqlPool
 from turntide.engine.sql.worker import CONNECTIONS, STACK
+from turntide.engine.system.digests import file_digest
 
 from .cases import blocks, expanded, headed
 from .processes import children_of, descendants

@@ -6,7 +6,7 @@ import os
 import sys
 from pathlib import Path
 
-from turntide.engine.lock import RunLock
+from turntide.engine.folder.lock import RunLock
 
 with RunLock(Path(sys.argv[1])):
     child = os.fork() if "--child" in sys.argv else -1

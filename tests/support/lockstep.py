@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import Any
 
 from turntide.adapters.base import Message
-from turntide.engine.live import Live
 from turntide.engine.run import execute
 from turntide.engine.spec import ModelSpec, Settings, Spec
-from turntide.engine.summary import Summary
 from turntide.engine.unit import Context, Lane, Reference, Unit
+from turntide.engine.watch.live import Live
+from turntide.engine.watch.summary import Summary
 
 # As a program this file stands alone; as a module it is one of a package.
 if __name__ == "__main__":

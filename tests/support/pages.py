@@ -9,8 +9,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from turntide.adapters.base import Answer, Message, Usage
-from turntide.engine.comparison import COMPARISONS
-from turntide.engine.replay import Asked, Executed, Recorded, Step, Transcript
+from turntide.engine.again.replay import Asked, Executed, Recorded, Step, Transcript
+from turntide.engine.sql.comparison import COMPARISONS
 from turntide.engine.sql.outcome import Cell, Outcome
 from turntide.results.html.packing import Packed, Packer
 from turntide.results.html.page import page

@@ -27,17 +27,17 @@ from turntide.adapters.base import (
     WireRequest,
 )
 from turntide.adapters.provider import Provider
-from turntide.engine.budget import Budget
-from turntide.engine.calls import Calls
+from turntide.engine.calls.budget import Budget
+from turntide.engine.calls.calls import Calls
+from turntide.engine.calls.ledger import Ledger
+from turntide.engine.calls.limits.account import AccountLimits, Limits
+from turntide.engine.calls.limits.clock import loop_time
+from turntide.engine.calls.retries import Retries
+from turntide.engine.calls.route import Route
+from turntide.engine.calls.turnstile import OwnTurnstile, Purse
 from turntide.engine.closing import Closing
 from turntide.engine.journal import Journal, Key
-from turntide.engine.ledger import Ledger
-from turntide.engine.limits.account import AccountLimits, Limits
-from turntide.engine.limits.clock import loop_time
 from turntide.engine.progress import Progress
-from turntide.engine.retries import Retries
-from turntide.engine.route import Route
-from turntide.engine.turnstile import OwnTurnstile, Purse
 
 Reaction = Reply | TransportFault
 

@@ -13,11 +13,11 @@ from typing import Any
 import msgspec
 from turntide.adapters.base import Answer, Json, Usage
 from turntide.datasets.enterprisemem.record import Plan, PlannedTurns, TurnRecord
-from turntide.engine.binding import begin_journal
+from turntide.engine.calls.ledger import answer_line, sent_line
+from turntide.engine.folder.binding import begin_journal
+from turntide.engine.folder.manifest import FORMAT, Manifest
+from turntide.engine.folder.parts import began, ended
 from turntide.engine.journal import Journal, Key, Line, place
-from turntide.engine.ledger import answer_line, sent_line
-from turntide.engine.manifest import FORMAT, Manifest
-from turntide.engine.parts import began, ended
 from turntide.engine.sql.outcome import Outcome
 
 Fields = Mapping[str, Any]

@@ -12,7 +12,7 @@ from typing import Any
 
 from turntide.adapters.base import Answer, Json, Message
 from turntide.datasets.databases import open_readonly
-from turntide.engine.comparison import Digester
+from turntide.engine.sql.comparison import Digester
 from turntide.engine.sql.outcome import Outcome
 from turntide.engine.unit import Unit
 

@@ -13,11 +13,11 @@ from typing import Any
 
 from turntide.adapters.base import Json, Message
 from turntide.engine.errors import Unfinished
-from turntide.engine.live import Live
 from turntide.engine.run import execute
 from turntide.engine.spec import ModelSpec, Settings, Spec
-from turntide.engine.summary import Summary
 from turntide.engine.unit import Context, Lane, Reference, Unit
+from turntide.engine.watch.live import Live
+from turntide.engine.watch.summary import Summary
 
 TURNS = 4
 

@@ -90,7 +90,7 @@ class TideBuild:
 
 
 def _opened(chosen: Options, limit: int | None) -> Experiment:
-    from ....engine.digests import file_digest
+    from ....engine.system.digests import file_digest
     from ...databases import placed
     from .anchors import load_anchors
     from .experiment import BuildExperiment, Setup

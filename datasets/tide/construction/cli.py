@@ -50,7 +50,7 @@ def add_commands(commands: Subparsers) -> None:
 
 def build_anchors(args: argparse.Namespace) -> int:
     """Write the anchors and print how they came. Raises ConfigurationError."""
-    from ....engine.digests import file_digest
+    from ....engine.system.digests import file_digest
     from .questions import load_questions
     from .selection import select
 

@@ -10,8 +10,8 @@ from typing import Any, cast
 import msgspec
 
 from ....adapters.base import Json
-from ....engine.digests import file_digest
 from ....engine.spec import ModelSpec
+from ....engine.system.digests import file_digest
 from ....engine.unit import Context, Lane, Reference, Unit
 from ...databases import SourceDatabase
 from ..design import PAPERS, Design

@@ -8,7 +8,7 @@ from typing import TypeVar
 import msgspec
 
 from ....adapters.base import Answer, Json, Message
-from ....engine.comparison import compare
+from ....engine.sql.comparison import compare
 from ....engine.sql.outcome import Outcome
 from ....engine.unit import Context
 from ...gold import Result

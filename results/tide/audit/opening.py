@@ -13,7 +13,7 @@ from ....adapters.base import ConfigurationError
 from ....datasets.tide.embedded import embedded_triplets
 from ....datasets.tide.files import load_triplets
 from ....datasets.tide.samples import samples
-from ....engine.digests import file_digest
+from ....engine.system.digests import file_digest
 from ...reading import RunFolder, open_run, simulated_mark
 from .store import Plan, Store
 from .tasks import Subject, Task, sample_tasks

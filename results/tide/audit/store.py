@@ -22,7 +22,7 @@ from typing import Any, Final, Literal, Self, TypeAlias
 import msgspec
 
 from ....adapters.base import ConfigurationError
-from ....engine.files import sync_folder
+from ....engine.system.files import sync_folder
 from .tasks import Subject, Task
 
 Answers: TypeAlias = dict[str, dict[str, str]]

@@ -16,7 +16,7 @@ from ....datasets.tide.samples import Sample
 from ....datasets.tide.simulator.situation import Target
 from ....datasets.tide.simulator.user import Reply
 from ....datasets.tide.state import DialogueState
-from ....engine.digests import file_digest
+from ....engine.system.digests import file_digest
 from ...reading import RunFolder
 from ..simulator import is_check
 from .checklist import routing

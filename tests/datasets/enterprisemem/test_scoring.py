@@ -12,8 +12,8 @@ from turntide.adapters.base import Answer
 from turntide.datasets.enterprisemem.memory.episode import Episode
 from turntide.datasets.enterprisemem.scoring import filled, score
 from turntide.datasets.enterprisemem.sessions import Session, Turn
-from turntide.engine.executor import SqlExecutor
-from turntide.engine.rehearsal import RehearsalContext
+from turntide.engine.again.rehearsal import RehearsalContext
+from turntide.engine.sql.executor import SqlExecutor
 from turntide.engine.unit import Unit
 
 TEMPLATE = "SELECT SUM(amount) FROM sales WHERE customer = '{customer_id}'"

@@ -11,7 +11,7 @@ from typing import Any
 import orjson
 import pytest
 from turntide.engine.cli import main
-from turntide.engine.manifest import Manifest
+from turntide.engine.folder.manifest import Manifest
 
 from tests.support.sweeps import Sweep, Talk, write
 

@@ -14,14 +14,14 @@ from typing import Any
 import pytest
 from turntide.datasets.enterprisemem import scoring
 from turntide.engine.cli import main
-from turntide.engine.comparison import COMPARISONS
+from turntide.engine.folder.manifest import Manifest
 from turntide.engine.journal import scan
-from turntide.engine.manifest import Manifest
+from turntide.engine.sql.comparison import COMPARISONS
 from turntide.engine.sql.outcome import Outcome
 
 from tests.support.sweeps import Sweep, Talk, write
 
-HOLDER = Path(__file__).parents[1] / "lock_holder.py"
+HOLDER = Path(__file__).parents[2] / "support" / "lock_holder.py"
 TALKS = [Talk(name=f"NW-{place:02}", turns=4) for place in range(12)]
 SWEEP = Sweep(talks=TALKS, models=("sim/one", "sim/two"), conditions=("A", "B"))
 

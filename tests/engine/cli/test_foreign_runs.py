@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 from turntide.adapters.base import ConfigurationError, Usage
 from turntide.engine.cli import main
-from turntide.engine.files import replace_file
-from turntide.engine.lock import RunLock
-from turntide.engine.manifest import Manifest
-from turntide.engine.scorings import Draft
+from turntide.engine.folder.lock import RunLock
+from turntide.engine.folder.manifest import Manifest
+from turntide.engine.folder.scorings import Draft
+from turntide.engine.system.files import replace_file
 
 from tests.support.sweeps import Sweep, Talk, write
 

@@ -14,16 +14,16 @@ from typing import Any
 
 import pytest
 from turntide.adapters.base import Fault
+from turntide.engine.calls.ledger import fail_line, sent_line
 from turntide.engine.cli import main
 from turntide.engine.cli.status import watch, watcher_of
+from turntide.engine.folder.manifest import Manifest
+from turntide.engine.folder.parts import began, ended
 from turntide.engine.journal import Journal, Key
-from turntide.engine.ledger import fail_line, sent_line
-from turntide.engine.manifest import Manifest
-from turntide.engine.parts import began, ended
 
 from tests.support.sweeps import Sweep, Talk, begin, write
 
-HOLDER = Path(__file__).parents[1] / "lock_holder.py"
+HOLDER = Path(__file__).parents[2] / "support" / "lock_holder.py"
 SWEEP = Sweep(talks=[Talk(name="NW-1"), Talk(name="NW-2", turns=4)], models=("sim/one", "sim/two"))
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from turntide.engine.cli import launch, main
-from turntide.engine.manifest import Manifest
+from turntide.engine.folder.manifest import Manifest
 from turntide.engine.shards.folder import open_whole
 from turntide.engine.spec import Settings, Spec
 

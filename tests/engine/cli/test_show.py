@@ -9,16 +9,16 @@ from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
 
-from turntide.engine.budget import Budget
+from turntide.engine.calls.budget import Budget
+from turntide.engine.calls.limits.account import Limits
+from turntide.engine.calls.routes import Routes
 from turntide.engine.cli.launch import ending
 from turntide.engine.cli.show import Pace, line, panel, summary_text
 from turntide.engine.cli.words import clock, money
 from turntide.engine.closing import Closing
-from turntide.engine.limits.account import Limits
-from turntide.engine.live import Live
 from turntide.engine.progress import Progress
-from turntide.engine.routes import Routes
-from turntide.engine.summary import ModelSummary, Summary
+from turntide.engine.watch.live import Live
+from turntide.engine.watch.summary import ModelSummary, Summary
 
 from ...support.provider import ScriptedProvider, bench, fault, good, writing
 from ...support.time import run_jumping

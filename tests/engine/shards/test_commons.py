@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from turntide.adapters.base import Fault, LimitHint
-from turntide.engine.limits.account import AccountLimits, Limits
+from turntide.engine.calls.limits.account import AccountLimits, Limits
 from turntide.engine.shards.commons import LEASE, Ask, Given
 from turntide.engine.shards.turnstile import SharedLimits
 

@@ -16,8 +16,8 @@ import pytest
 from turntide.adapters.simulated import Config, SimulatedServer
 from turntide.adapters.simulated.config import Limits
 from turntide.engine.cli import main
+from turntide.engine.folder.lock import holder
 from turntide.engine.journal import Fields, scan
-from turntide.engine.lock import holder
 from turntide.engine.shards.folder import shard_folder
 
 from ...conftest import missing

@@ -8,16 +8,16 @@ from contextlib import AsyncExitStack
 from decimal import Decimal
 
 import pytest
-from turntide.engine.budget import Budget
+from turntide.engine.calls.budget import Budget
+from turntide.engine.calls.limits.account import Limits
+from turntide.engine.calls.limits.clock import loop_time
+from turntide.engine.calls.limits.requests import SLICE
+from turntide.engine.calls.turnstile import Purse, Turnstile
 from turntide.engine.closing import Closing
 from turntide.engine.errors import Unfinished
-from turntide.engine.limits.account import Limits
-from turntide.engine.limits.clock import loop_time
-from turntide.engine.limits.requests import SLICE
 from turntide.engine.shards.commons import Commons, Visit, connected
 from turntide.engine.shards.cut import Cut
 from turntide.engine.shards.link import ShardLink
-from turntide.engine.turnstile import Purse, Turnstile
 
 pytestmark = pytest.mark.real("redis")
 

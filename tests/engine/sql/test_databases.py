@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 from turntide.adapters.base import ConfigurationError
-from turntide.engine.digests import file_digest
 from turntide.engine.sql.databases import refuse_unclean
+from turntide.engine.system.digests import file_digest
 
 
 def test_a_clean_database_is_taken_and_hashed_by_content(database: Path) -> None:

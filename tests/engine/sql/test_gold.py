@@ -11,8 +11,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from turntide.engine.comparison import Digester
 from turntide.engine.sql.bounds import SqlLimits
+from turntide.engine.sql.comparison import Digester
 from turntide.engine.sql.gold import GoldCache, OutcomeFile
 from turntide.engine.sql.outcome import Outcome
 from turntide.engine.sql.pool import SqlPool

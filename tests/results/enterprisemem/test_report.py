@@ -14,8 +14,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from turntide.adapters.base import ConfigurationError
+from turntide.engine.folder.parts import began, ended
 from turntide.engine.journal import Journal
-from turntide.engine.parts import began, ended
 from turntide.results.csvfile import csv_text
 from turntide.results.enterprisemem.report import report
 from turntide.results.reading import open_run

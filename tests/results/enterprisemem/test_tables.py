@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from turntide.adapters.base import Usage
-from turntide.engine.manifest import Manifest
+from turntide.engine.folder.manifest import Manifest
 from turntide.results.enterprisemem import reasoning
 from turntide.results.enterprisemem.report import PUBLISHED, report
 from turntide.results.enterprisemem.sweep import read_sweep

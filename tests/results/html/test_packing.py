@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from turntide.adapters.base import Answer
-from turntide.engine.replay import Asked, Transcript
+from turntide.engine.again.replay import Asked, Transcript
 from turntide.results.html import packing
 
 from ...support.pages import SCHEMA, dialogue, packed, unpacked

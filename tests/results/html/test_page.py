@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 from turntide.adapters.base import Json
 from turntide.engine.cli import main
+from turntide.engine.folder.manifest import Manifest
+from turntide.engine.folder.scorings import Draft
 from turntide.engine.journal import scan
-from turntide.engine.manifest import Manifest
-from turntide.engine.scorings import Draft
 from turntide.results.table import Table
 
 from ...support.pages import dialogue, made, unpacked

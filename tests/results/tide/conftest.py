@@ -6,16 +6,7 @@ from collections.abc import Sequence
 from itertools import product
 
 import pytest
-from turntide.datasets.tide.record import (
-    Asked,
-    DialogueRecord,
-    Ending,
-    Plan,
-    PlannedSamples,
-    Protocol,
-    Queried,
-    Step,
-)
+from turntide.datasets.tide.record import Asked, DialogueRecord, Ending, Plan, PlannedSamples, Protocol, Queried, Step
 from turntide.datasets.tide.samples import KINDS, Kind
 from turntide.datasets.tide.statistics import SubtypeChange
 from turntide.datasets.tide.structure import CounterfactualVerdict, Subtype

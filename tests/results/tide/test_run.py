@@ -14,8 +14,8 @@ from turntide.adapters.base import ConfigurationError
 from turntide.adapters.simulated import SimulatedServer
 from turntide.datasets.tide.simulator.probes import probes
 from turntide.engine.cli import main
+from turntide.engine.folder.manifest import Manifest
 from turntide.engine.journal import scan
-from turntide.engine.manifest import Manifest
 from turntide.results.table import Rate
 from turntide.results.tide.audit.content import Point, Said
 from turntide.results.tide.audit.opening import Request, opened

@@ -1,0 +1,1 @@
+"""Dialogues talked through again without a model: replayed, rescored, or rehearsed for an estimate."""

@@ -1,0 +1,73 @@
+"""Two things that must survive a power cut: a file that replaces another, and a new name in a folder.
+
+One that must not happen: that a folder from someone else makes us write to a file elsewhere. And what is said of a
+folder that takes nothing.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+from ...adapters.base import ConfigurationError
+
+FULL: Final = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+"""Errors of a disk that is full, for this user or for this file."""
+
+
+@contextmanager
+def usable(folder: Path) -> Generator[None]:
+    """Turn an error of the disk within the block into one that says what a run needs of its folder.
+
+    Raises ConfigurationError.
+    """
+    try:
+        yield
+    except OSError as error:
+        todo = (
+            "Make room there, then start it again" if error.errno in FULL else "Make it writable, or choose another one"
+        )
+        raise ConfigurationError(
+            f"{folder} cannot be written ({error.strerror}): a run needs a folder that it can lock and add to. {todo}."
+        ) from error
+
+
+def sync_folder(folder: Path) -> None:
+    """Make the names in `folder` durable: a new file's data may be on disk while its name is not."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def require_no_links(folder: Path) -> None:
+    """Raise ConfigurationError when a name in a run's folder, or one folder below, leads elsewhere.
+
+    We write to names that are known beforehand. Were one a symbolic link, whoever made the folder would choose where.
+    """
+    for path in (*folder.glob("*"), *folder.glob("*/*")):
+        if path.is_symlink():
+            raise ConfigurationError(
+                f"{path} is a symbolic link: turntide writes into a run's folder, and nowhere else. Put the file "
+                f"itself in its place."
+            )
+
+
+def replace_file(path: Path, data: bytes) -> None:
+    """Write `data` to `path` so that whoever reads it, also after a crash, finds all of the old or all of the new.
+
+    Symbolic links are replaced, not followed.
+    """
+    draft = path.with_name(path.name + ".tmp")
+    draft.unlink(missing_ok=True)
+    with draft.open("xb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+    draft.replace(path)
+    sync_folder(path.parent)

@@ -1,0 +1,1 @@
+"""A run as those see it who watch it: counted as it happens, on the panel, in the journal, and at its end."""
