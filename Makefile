@@ -76,7 +76,7 @@ bench: $(VENV)/.ready
 
 ## Kills, full disks, jumping clocks, dying stores: all, or make chaos ONLY=kills KILLS=100 SEED=7 JSON=results.json
 chaos: $(VENV)/.ready-dev
-	@$(BIN)/python -m chaos $(if $(ONLY),--only $(ONLY)) $(if $(KILLS),--kills $(KILLS)) $(if $(SEED),--seed $(SEED)) \
+	@$(BIN)/python -m bench.chaos $(if $(ONLY),--only $(ONLY)) $(if $(KILLS),--kills $(KILLS)) $(if $(SEED),--seed $(SEED)) \
 		$(if $(JSON),--json $(JSON))
 
 ## Every attack of the tests fired at an SQL worker under a run's bounds; then statements that nobody would think of

@@ -61,7 +61,7 @@ async def run_lockstep(
     """Run, or go on with, the dialogues in batches unless `batch=False` is among the settings."""
     experiment = LockStep(folder.parent / "data", units)
     experiment.turns = turns
-    given: dict[str, Any] = {"sql_workers": 1, "batch": True, "backoff": 0.02, "retries": 12, **settings}
+    given: dict[str, Any] = {"sql_workers": 1, "batch": True, "backoff": 0.002, "retries": 12, **settings}
     spec = Spec(benchmark="toy", models=[ModelSpec(id=model)], settings=Settings(**given))
     return await execute(spec, experiment, folder, observe, {"TURNTIDE_SIM_BASE_URL": base_url, **(environ or {})})
 

@@ -150,9 +150,9 @@ spec = toy_spec("openai/gpt-4o", settings=Settings(sql_workers=1, retries=9, bac
 summary = asyncio.run(run_toy(folder, "", spec=spec, toy=toy, environ=__import__("os").environ))
 print(summary, *summary.reasons)
 if kind == "uncaught":
-    from turntide.engine.routes import open_routes
-    from turntide.engine.turnstile import Purse
-    from turntide.engine.budget import Budget
+    from turntide.engine.calls.routes import open_routes
+    from turntide.engine.calls.turnstile import Purse
+    from turntide.engine.calls.budget import Budget
     routes = open_routes(spec, (), Purse(Budget()), lambda: 0.0, print)
     raise RuntimeError(routes, vars(toy))
 """

@@ -1,4 +1,4 @@
-"""`chaos/` stands beside the packages, and is no part of what is installed."""
+"""`bench/` stands beside the packages, and is no part of what is installed."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 
 
 @pytest.fixture(autouse=True)

@@ -18,10 +18,10 @@ from turntide.datasets.embeddings.location import FOLDER_VARIABLE, default_folde
 from turntide.engine.cli.demo import MODELS
 from turntide.engine.cli.servers import URL
 
-from bench.folders import temporary
-from bench.processes import TURNTIDE
 from tests.support.processes import becomes_true, descendants, is_alive
 
+from ..folders import temporary
+from ..processes import TURNTIDE
 from .audit import PRICES, Audit, Question
 from .trial import Asked, Trial
 

@@ -12,8 +12,7 @@ from turntide.adapters.simulated import Config, SimulatedServer
 from turntide.adapters.simulated.config import Limits
 from turntide.engine.journal import scan
 
-from bench.folders import temporary
-
+from ..folders import temporary
 from .sweep import Sweep, at, audited, calm, check_report, small, wait_for
 from .trial import Asked, CannotRunError, Trial
 

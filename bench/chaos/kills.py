@@ -15,8 +15,7 @@ from typing import Any, Final
 
 from turntide.adapters.simulated import SimulatedServer
 
-from bench.folders import temporary
-
+from ..folders import temporary
 from .audit import Audit
 from .sweep import CACHE, LOOK, Calm, Part, Said, Sweep, at, calm, check_report, gone, small, whole
 from .trial import Asked, Trial

@@ -1,4 +1,4 @@
-"""`python -m chaos`: what does not hold fails it, what cannot be held is skipped; and the audit's own arithmetic."""
+"""`python -m bench.chaos`: what does not hold fails it, what cannot be held is skipped; the audit's own arithmetic."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from turntide.engine.calls.ledger import answer_line, fail_line, sent_line
 from turntide.engine.journal import Journal, Key
 
 if TYPE_CHECKING:
-    from chaos.trial import Hold
+    from bench.chaos.trial import Hold
 
 MODEL = "sim/reader-good"
 USAGE = Usage(input_tokens=1000, output_tokens=100)
@@ -22,8 +22,8 @@ COST = Decimal("0.0028")
 
 def run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, hold: Hold) -> tuple[int, dict[str, Any]]:
     """Run the command with `hold` in the place of a trial."""
-    from chaos import disk
-    from chaos.__main__ import main
+    from bench.chaos import disk
+    from bench.chaos.__main__ import main
 
     monkeypatch.setattr(disk, "hold", hold)
     code = main(["--only", "disk", "--json", str(tmp_path / "results.json")])
@@ -49,7 +49,7 @@ def test_one_invariant_that_does_not_hold_once_fails_the_command_and_is_written_
 def test_a_trial_that_cannot_be_held_here_is_skipped_with_its_reason(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    from chaos.trial import CannotRunError
+    from bench.chaos.trial import CannotRunError
 
     def hold(asked: object, trial: Any) -> None:
         raise CannotRunError("no disk")
@@ -59,7 +59,7 @@ def test_a_trial_that_cannot_be_held_here_is_skipped_with_its_reason(
 
 
 def test_an_unknown_trial_is_named_beside_those_there_are(capsys: pytest.CaptureFixture[str]) -> None:
-    from chaos.__main__ import main
+    from bench.chaos.__main__ import main
 
     with pytest.raises(SystemExit):
         main(["--only", "disk,flood"])
@@ -69,7 +69,7 @@ def test_an_unknown_trial_is_named_beside_those_there_are(capsys: pytest.Capture
 async def test_the_audit_settles_answers_at_their_price_and_counts_what_died_on_the_wire_at_its_worst_case(
     tmp_path: Path,
 ) -> None:
-    from chaos.audit import Audit
+    from bench.chaos.audit import Audit
 
     path = tmp_path / "journal.jsonl"
     audit, answer = Audit(path), Answer(text="", model="m", usage=USAGE)

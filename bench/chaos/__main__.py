@@ -1,5 +1,6 @@
-"""`python -m chaos [--only NAME,…] [--quick] [--seed N] [--kills N] [--limit N] [--json FILE]`: hold trials and judge.
+"""Hold trials and judge.
 
+`python -m bench.chaos [--only NAME,…] [--quick] [--seed N] [--kills N] [--limit N] [--json FILE]`.
 Exit code 1 when one invariant did not hold.
 """
 
@@ -14,9 +15,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Final
 
-from bench.folders import BUILD
-from bench.recorded import circumstances
-
+from ..folders import BUILD
+from ..recorded import circumstances
 from .trial import Asked, CannotRunError, Hold, Trial
 
 TRIALS: Final = ("kills", "disk", "readonly", "clock", "holders", "stores")
@@ -69,7 +69,7 @@ def _lines(trial: Trial) -> Iterator[str]:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m chaos", description="Mistreats sweeps; see docs/chaos.md.")
+    parser = argparse.ArgumentParser(prog="python -m bench.chaos", description="Mistreats sweeps; see docs/chaos.md.")
     parser.add_argument(
         "--only", type=_names, default=TRIALS, metavar="NAME,...", help=f"some of {', '.join(TRIALS)}; else all"
     )

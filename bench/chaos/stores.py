@@ -16,9 +16,9 @@ from typing import Final
 
 from turntide.adapters.simulated import Config, SimulatedServer
 
-from bench.folders import temporary
 from tests.support.servers import free_port
 
+from ..folders import temporary
 from .sweep import LOOK, Calm, Sweep, at, audited, calm, check_end, small, wait_for
 from .trial import Asked, CannotRunError, Trial
 
@@ -123,7 +123,8 @@ def _check_records(sweep: Sweep, undisturbed: Calm, trial: Trial) -> None:
 def _started(store: Store, port: int, folder: Path) -> Generator[subprocess.Popen[bytes]]:
     """Start a store, empty or with what is in `folder`, wait until it listens, and kill it at the end."""
     folder.mkdir(exist_ok=True)
-    with subprocess.Popen(store.command(port, folder), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+    command = list(store.command(port, folder))
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
         try:
             _listens(store, process, port)
             yield process

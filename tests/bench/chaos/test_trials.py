@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 import pytest
 
-from ..conftest import missing
+from ...conftest import missing
 
 PARTS = {"clock": "libfaketime", "stores": "redis"}
 """What a trial needs that can be installed; root and its disks cannot."""
@@ -25,7 +25,7 @@ def held(tmp_path: Path) -> Held:
     """
 
     def hold(name: str) -> dict[str, int]:
-        from chaos.__main__ import main
+        from bench.chaos.__main__ import main
 
         code = main(["--quick", "--only", name, "--json", str(tmp_path / "results.json")])
         (trial,) = json.loads((tmp_path / "results.json").read_text())["trials"]

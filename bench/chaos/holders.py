@@ -10,8 +10,7 @@ from typing import Final
 
 from turntide.adapters.simulated import Config, SimulatedServer
 
-from bench.folders import temporary
-
+from ..folders import temporary
 from .audit import Audit
 from .sweep import LOOK, Part, Said, Sweep, at, audited, calm, check_report, small
 from .trial import Asked, Trial

@@ -10,8 +10,7 @@ from typing import Final
 
 from turntide.adapters.simulated import Config, SimulatedServer
 
-from bench.folders import temporary
-
+from ..folders import temporary
 from .mounts import disk
 from .sweep import Said, Sweep, at, calm, check_end, small
 from .trial import Asked, Trial
