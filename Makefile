@@ -19,7 +19,7 @@ demo: $(VENV)/.ready
 
 ## The test suite
 test: $(VENV)/.ready-dev
-	@$(BIN)/pytest -q -n 2 --dist worksteal
+	@$(BIN)/pytest -q -n 3 --dist worksteal
 
 ## What CI runs besides the tests
 check: $(VENV)/.ready-dev

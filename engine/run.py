@@ -10,15 +10,11 @@ from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, supp
 from pathlib import Path
 from typing import Final
 
-import msgspec
-
-from ..adapters.base import ConfigurationError, Json
-from ..adapters.redaction import without_logins
+from ..adapters.base import ConfigurationError
 from .again.seeding import Seed
 from .calls.batching import Batching, OpenBatches
 from .calls.budget import Budget
 from .calls.calls import Calls
-from .calls.choices import resolved, resolved_auxiliary
 from .calls.ledger import Ledger
 from .calls.limits.clock import loop_time
 from .calls.retries import Retries
@@ -32,12 +28,13 @@ from .errors import RunError, Unfinished, first_of
 from .examination import Examination
 from .folder.binding import JOURNAL
 from .folder.lock import RunLock
-from .folder.manifest import FORMAT, open_or_create
+from .folder.manifest import open_or_create
 from .gold import check_gold
+from .identity import identity, settings_of
 from .journal import Journal, JournalGone, JournalStopped, Visitor
 from .progress import Progress
 from .scheduler import Scheduler
-from .spec import ModelSpec, Settings, Spec
+from .spec import Settings, Spec
 from .sql.executor import SqlExecutor
 from .system.files import usable
 from .system.garbage import seldom_collected
@@ -51,32 +48,6 @@ LOCK_STEP: Final = 10_000
 """Dialogues of one model that are live at once when their calls travel in batches: as many as one batch holds."""
 
 NOTHING_TO_RUN: Final = "nothing to run: the plan holds no dialogue. Check the filters and --limit."
-
-
-def identity(spec: Spec, experiment: Experiment) -> dict[str, Json]:
-    """Return all that decides a run's requests and scores; two runs with equal identity may share a folder."""
-    shards: dict[str, Json] = {"shards": spec.shards} if spec.shards else {}
-    return {
-        "format": FORMAT,
-        "benchmark": spec.benchmark,
-        "models": [_model(model) for model in resolved(spec).models],
-        "auxiliary": [_model(model) for model in resolved_auxiliary(spec, experiment.auxiliary)],
-        "repeats": spec.repeats,
-        "seed": spec.seed,
-        "limit": spec.limit,
-        "experiment": experiment.identity(),
-        **shards,
-    }
-
-
-def settings_of(spec: Spec) -> dict[str, Json]:
-    """Return what was asked for, but for logins in the benchmark's URLs, and where: paths are relative to there."""
-    asked = msgspec.to_builtins(spec)
-    return {"spec": {**asked, "options": without_logins(asked["options"])}, "cwd": str(Path.cwd())}
-
-
-def _model(model: ModelSpec) -> Json:
-    return {"label": model.name, "id": model.id, "options": dict(model.options)}
 
 
 async def execute(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -71,6 +71,11 @@ class Estimate:
     lane: dict[str, int] = field(default_factory=dict[str, int])
     chain: int = 0
     accounts: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
+
+    def wall(self, spec: Spec, models: Collection[str]) -> Forecast:
+        """Return how long the dialogues of these models take side by side."""
+        first = {account: self.models[labels[0]] for account, labels in self.accounts.items()}
+        return wall(spec, self.talks, first, models)
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,7 +216,7 @@ def by_model(spec: Spec, found: Estimate) -> dict[str, Total]:
     totals: dict[str, Total] = {}
     for label in found.models:
         sums = Cell.total(cell for key, cell in found.cells.items() if key[0] == label)
-        alone = None if spec.settings.batch or not sums.dialogues else wall(spec, found, [label])
+        alone = None if spec.settings.batch or not sums.dialogues else found.wall(spec, [label])
         priced, bounded = label not in found.unpriced, label not in found.unbounded
         low, high = sums.low if priced else None, sums.high if priced and bounded else None
         batches = found.lane.get(label, 0) if spec.settings.batch else None
@@ -222,7 +227,7 @@ def by_model(spec: Spec, found: Estimate) -> dict[str, Total]:
 def in_total(spec: Spec, found: Estimate, totals: Mapping[str, Total]) -> Total:
     """Return what the run comes to: accounts work side by side, and the models of one share its limits."""
     sums = Cell.total(total.sums for total in totals.values())
-    together = None if spec.settings.batch else wall(spec, found, list(totals))
+    together = None if spec.settings.batch else found.wall(spec, list(totals))
     low = None if found.unpriced >= totals.keys() else sums.low
     high = None if found.unpriced or found.unbounded else sums.high
     batches = found.chain if spec.settings.batch else None

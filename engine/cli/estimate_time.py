@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from ...adapters.base import ConfigurationError
 from ..again.forecast import Call, Crowd, Forecast, Talk, forecast
@@ -13,9 +13,6 @@ from ..calls.routes import limits_of
 from ..shards.cut import place
 from ..spec import ModelSpec, Spec
 from ..unit import Experiment
-
-if TYPE_CHECKING:
-    from .estimate import Estimate
 
 SECONDS_PER_CALL: Final = 2.0
 """What a call is taken to last where nothing was measured and the user says nothing."""
@@ -92,9 +89,10 @@ class Talks:
                 yield Crowd(window, lanes)
 
 
-def wall(spec: Spec, found: Estimate, models: Collection[str]) -> Forecast:
-    """Return how long the dialogues of these models take side by side; the models of one account share its limits."""
-    # As a run has it: the first model of an account says what the account's limits are.
-    first: Mapping[str, ModelSpec] = {account: found.models[labels[0]] for account, labels in found.accounts.items()}
-    limits = {account: limits_of(spec.settings, model) for account, model in first.items()}
-    return forecast(limits, found.talks.crowds(models, spec.settings.concurrency))
+def wall(spec: Spec, talks: Talks, accounts: Mapping[str, ModelSpec], models: Collection[str]) -> Forecast:
+    """Return how long the dialogues of these models take side by side, under the limits of their accounts.
+
+    `accounts` names the first model of each: as in a run, that one says what the account's limits are.
+    """
+    limits = {account: limits_of(spec.settings, first) for account, first in accounts.items()}
+    return forecast(limits, talks.crowds(models, spec.settings.concurrency))

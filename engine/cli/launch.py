@@ -10,17 +10,14 @@ import sys
 from collections.abc import Callable, Coroutine
 from contextlib import AsyncExitStack
 from datetime import datetime
-from pathlib import Path
 
 from ..closing import INTERRUPTED
 from ..errors import Unfinished
-from ..journal import canonical
+from ..identity import folder_of
 from ..registry import benchmark_of
-from ..run import execute, identity
+from ..run import execute
 from ..spec import Spec
-from ..system.digests import text_digest
 from ..system.loop import allow_files, run_loop
-from ..unit import Experiment
 from ..until import Until
 from ..watch.live import Live
 from ..watch.summary import Summary
@@ -90,13 +87,6 @@ async def _launch(spec: Spec, until: datetime | None) -> Summary:
             return await execute(spec, experiment, folder, observe, environ, Until(until) if until else None)
         finally:
             await show.aclose()
-
-
-def folder_of(spec: Spec, experiment: Experiment) -> Path:
-    """Return the run's folder: without `--out`, one that the same command finds again."""
-    if spec.out:
-        return Path(spec.out)
-    return Path("runs") / f"{spec.benchmark}-{text_digest(canonical(identity(spec, experiment)))[:10]}"
 
 
 def ending(live: Live) -> str:

@@ -15,8 +15,9 @@ from typing import NamedTuple
 from ...adapters.base import ConfigurationError, Json
 from ..calls.routes import check_ways
 from ..folder.lock import RunLock
+from ..identity import folder_of, identity, settings_of
 from ..registry import benchmark_of
-from ..run import NOTHING_TO_RUN, identity, settings_of
+from ..run import NOTHING_TO_RUN
 from ..shards.commons import Commons, cap_of, connected
 from ..shards.fleet import Crew, Fleet
 from ..shards.folder import open_whole
@@ -27,7 +28,6 @@ from ..shards.worker import Job
 from ..spec import Spec
 from ..system.moments import utc_now
 from ..watch.summary import Summary
-from .launch import folder_of
 from .servers import OwnServers
 from .shards_summary import joined
 from .show import PLAIN_SECONDS

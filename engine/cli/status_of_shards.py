@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from ..folder.binding import SUMMARY
 from ..watch.summary import next_command
-from .status import State, Status, Watcher
+from .status_of_run import State, Status, Watcher
 from .words import clock, money
 
 if TYPE_CHECKING:

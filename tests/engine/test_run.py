@@ -24,7 +24,7 @@ from turntide.engine.run import execute
 from turntide.engine.spec import Settings
 
 from ..support.journals import answers, ends, kinds, results
-from ..support.toy import TURNS, Toy, interrupted_soon, run_toy, toy_spec
+from ..support.toy import TURNS, Toy, interrupted_when, run_toy, toy_spec
 
 
 async def test_a_finished_run_finds_nothing_to_do(tmp_path: Path) -> None:
@@ -97,7 +97,7 @@ async def test_what_a_session_of_an_ordered_lane_sees_is_all_earlier_ones_also_a
 
         toy = Toy(tmp_path / "data")
         environ = {"TURNTIDE_SIM_BASE_URL": base_url}
-        summary = await execute(spec, toy, tmp_path / "run", interrupted_soon, environ)
+        summary = await execute(spec, toy, tmp_path / "run", interrupted_when(lambda counts: counts.answers), environ)
         assert summary.state == "interrupted"
         assert summary.exit_code == 130
         assert 0 < kinds(tmp_path / "run")["answer"] < 30 * TURNS

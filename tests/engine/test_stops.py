@@ -22,7 +22,7 @@ from turntide.engine.sql.pool import SqlPool
 from turntide.engine.sql.processes import SqlPoolError
 
 from ..support.journals import answers, ends, kinds
-from ..support.toy import TURNS, Toy, interrupted_soon, run_toy, toy_spec
+from ..support.toy import TURNS, Toy, interrupted_when, run_toy, toy_spec
 
 
 async def test_a_budget_stops_the_run_with_its_code_and_a_higher_one_goes_on(tmp_path: Path) -> None:
@@ -159,7 +159,13 @@ async def test_a_run_that_ends_while_it_waits_for_a_busy_server_says_what_it_wai
     async with serve(configured({"faults": {"429": 1}})) as base_url:
         spec = toy_spec(settings=Settings(sql_workers=1))
         environ = {"TURNTIDE_SIM_BASE_URL": base_url}
-        summary = await execute(spec, Toy(tmp_path / "data"), tmp_path / "run", interrupted_soon, environ)
+        summary = await execute(
+            spec,
+            Toy(tmp_path / "data"),
+            tmp_path / "run",
+            interrupted_when(lambda counts: counts.last_failure),
+            environ,
+        )
     assert summary.state == "interrupted"
     assert any("the last failure was: HTTP 429" in reason for reason in summary.reasons)
     assert summary.reasons[0] == "interrupted"

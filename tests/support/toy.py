@@ -6,13 +6,14 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from turntide.adapters.base import Json, Message
 from turntide.engine.errors import Unfinished
+from turntide.engine.progress import ModelProgress
 from turntide.engine.run import execute
 from turntide.engine.spec import ModelSpec, Settings, Spec
 from turntide.engine.unit import Context, Lane, Reference, Unit
@@ -115,9 +116,16 @@ async def run_toy(
     )
 
 
-def interrupted_soon(live: Live) -> None:
-    """Observe a run by interrupting it a moment after it has begun."""
-    asyncio.get_running_loop().call_later(0.3, live.closing.begin, Unfinished("draining", "interrupted"))
+def interrupted_when(due: Callable[[ModelProgress], object]) -> Callable[[Live], None]:
+    """Return an observer that interrupts its run as soon as the counts of one of its models are so."""
+
+    def look(live: Live) -> None:
+        if any(map(due, live.progress.models.values())):
+            live.closing.begin(Unfinished("draining", "interrupted"))
+        else:
+            asyncio.get_running_loop().call_later(0.01, look, live)
+
+    return look
 
 
 def _nothing(live: Live) -> None:

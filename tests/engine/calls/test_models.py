@@ -11,8 +11,8 @@ import pytest
 from turntide.adapters.base import ConfigurationError, Json
 from turntide.adapters.simulated import Config, serve
 from turntide.engine.cli.run import add_parser, specification
+from turntide.engine.identity import identity
 from turntide.engine.journal import scan
-from turntide.engine.run import identity
 from turntide.engine.spec import ModelSpec, Settings, Spec
 
 from ...support.toy import Toy, run_toy, toy_spec

@@ -16,8 +16,8 @@ import msgspec
 import pytest
 from turntide.adapters.simulated import Config, SimulatedServer
 from turntide.adapters.simulated.config import Limits
+from turntide.engine.identity import identity, settings_of
 from turntide.engine.journal import scan
-from turntide.engine.run import identity, settings_of
 from turntide.engine.shards import worker
 from turntide.engine.shards.commons import Commons, cap_of, connected
 from turntide.engine.shards.fleet import Fleet, spent
