@@ -55,7 +55,7 @@ local function account_of(name, given)
       told = told, rpm = given.rpm, stated = given.rpm, tpm = given.tpm, known = given,
       bound = given.adaptive and math.min(rules.start, given.in_flight) or given.in_flight,
       probing = true, successes = 0, changed = now, recovery = rules.recovery,
-      paused = 0, reason = '', due = 0, filled = now, flight = account and account.flight or {},
+      paused = 0, returning = 0, back = 0, reason = '', due = 0, filled = now, flight = account and account.flight or {},
     }
     state.accounts[name] = account
   end
@@ -82,7 +82,7 @@ end
 
 local function wait(account, tokens)
   if flying(account) >= account.bound then return nil, 'calls in flight' end
-  local longest, why = account.paused - now, account.reason
+  local longest, why = math.max(account.paused, account.back) - now, account.reason
   if account.rpm then
     local _, early = pace(account)
     if account.due - early - now > longest then longest, why = account.due - early - now, 'requests per minute' end
@@ -95,8 +95,13 @@ local function wait(account, tokens)
   return longest > 1e-6 and longest or 0, why
 end
 
+-- Soon after a pause the next call goes a little later than this one: nobody comes back in step. Redis' own chance is
+-- the same in every visit, so the visit brings some along.
 local function take(account, tokens)
   account.flight[visit.shard] = account.flight[visit.shard] + 1
+  if now - account.paused < account.returning then
+    account.back = now + visit.chance * 2 * account.returning / account.bound
+  end
   if account.rpm then account.due = math.max(account.due, now) + pace(account) end
   if account.tpm then fill(account); account.level = account.level - tokens end
 end
@@ -112,6 +117,13 @@ end
 local function set_bound(account, bound, why, changes)
   table.insert(changes, { limit = 'in_flight', old = account.bound, new = bound, why = why })
   account.bound = bound
+end
+
+local function pause(account, seconds, reason)
+  if now + seconds > account.paused then
+    account.paused, account.reason = now + seconds, reason
+    account.returning = math.min(rules.longest_return, seconds)
+  end
 end
 
 local happened = {}
@@ -141,9 +153,7 @@ end
 
 function happened.pushed_back(account, event, changes)
   local fresh = account.paused <= now
-  if now + event.amount > account.paused then
-    account.paused, account.reason = now + event.amount, event.reason
-  end
+  pause(account, event.amount, event.reason)
   if not fresh then return end
   table.insert(changes, { limit = 'pause', new = event.amount, why = event.why })
   account.probing, account.successes = false, 0
@@ -158,9 +168,7 @@ function happened.pushed_back(account, event, changes)
 end
 
 function happened.held(account, event)
-  if now + event.amount > account.paused then
-    account.paused, account.reason = now + event.amount, event.reason
-  end
+  pause(account, event.amount, event.reason)
 end
 
 function happened.tokens(account, event)

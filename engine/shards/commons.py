@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Sequence
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from importlib import import_module
@@ -40,6 +41,7 @@ RULES: Final = {
     "recovery": account.RATE_RECOVERY,
     "boldest_recovery": account.BOLDEST_RECOVERY,
     "recovery_seconds": account.RECOVERY_SECONDS,
+    "longest_return": account.RETURN,
 }
 
 NANOS: Final = Decimal(10**9)
@@ -99,7 +101,8 @@ class Book(msgspec.Struct, frozen=True):
 class Visit(msgspec.Struct, frozen=True, kw_only=True):
     """See commons.lua. `shard` is empty for a visit that only brings books, or that `ends` the run for all shards.
 
-    Money in billionths of a USD: `spent` for good, at worst, and `held` by calls on the wire.
+    Money in billionths of a USD: `spent` for good, at worst, and `held` by calls on the wire. `chance`, from 0 to 1, is
+    drawn anew for each.
     """
 
     shards: int
@@ -113,6 +116,7 @@ class Visit(msgspec.Struct, frozen=True, kw_only=True):
     accounts: Sequence[Wish] = ()
     books: Sequence[Book] = ()
     ends: str = ""
+    chance: float = msgspec.field(default_factory=random.random)
     rules: dict[str, float] = msgspec.field(default_factory=lambda: RULES)
 
 

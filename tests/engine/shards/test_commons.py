@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from turntide.adapters.base import Fault, LimitHint
-from turntide.engine.calls.limits.account import AccountLimits, Limits
+from turntide.engine.calls.limits.account import RETURN, AccountLimits, Limits
 from turntide.engine.shards.commons import LEASE, Ask, Given
 from turntide.engine.shards.turnstile import SharedLimits
 
@@ -37,8 +37,7 @@ def _sent(table: Table, shards: Sequence[Shard], ask: Ask, seconds: float) -> li
                 sent.extend([table.clock.now] * granted.granted)
                 for _ in range(granted.granted):
                     shard.land(ask, 0)
-                assert granted.wait
-                waits[shard.number] = table.clock.now + granted.wait + 0.001
+                waits[shard.number] = table.clock.now + (granted.wait or 0.0) + 0.001
         table.clock.pass_(min(waits.values()) - table.clock.now)
     return sent
 
@@ -85,6 +84,20 @@ def test_one_push_back_pauses_every_shard_once(table: Table) -> None:
     waits = other.ask(CALL)
     assert waits.wait == pytest.approx(7.0)
     assert waits.why == "rate_limit (server asked for 7.0 s)"
+
+
+def test_after_a_pause_shards_do_not_come_back_in_step(table: Table) -> None:
+    known = Given(rpm=None, tpm=None, in_flight=64, adaptive=False)
+    shards = [Shard(table, number, 4, known) for number in range(4)]
+    told = SharedLimits(Limits(in_flight=64))
+    told.pushed_back(Fault(kind="rate_limit", message="slower", retry_after=7.0), fallback=2.0)
+    shards[0].ask(events=told.take_events())
+    table.clock.pass_(7.0)
+    returns = _sent(table, shards, CALL, 1.1 * RETURN)
+    first = returns[:64]
+    assert len(set(first)) > 32
+    assert RETURN / 3 < first[-1] - first[0] < 2 * RETURN
+    assert len(returns) > 3 * 64  # and then as fast as they please
 
 
 def test_a_visit_that_was_lost_or_whose_reply_was_leaves_nothing_that_the_next_one_does_not_mend(table: Table) -> None:
