@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final
 
-from ..shown import cell_text, shown
+from ..shown import cell_text, is_text, shown
 from ..table import Cell, Rate, Table
 from .markup import Markup, join, tag
 
@@ -16,8 +16,11 @@ LONG: Final = 60
 def table_markup(table: Table, before: str = "") -> Markup:
     """Return a table with its title and note; intervals stand small under their numbers."""
     source = tag("span", table.source, class_="source") if table.source else None
-    head = tag("tr", *(_head(table, place, name) for place, name in enumerate(table.columns)))
-    rows = (tag("tr", *_cells(table, row)) for row in table.rows)
+    classes = [None if is_text(table, place) else "number" for place in range(len(table.columns))]
+    head = tag(
+        "tr", *(tag("th", name, scope="col", class_=each) for name, each in zip(table.columns, classes, strict=True))
+    )
+    rows = (tag("tr", *_cells(row, table.labels, classes)) for row in table.rows)
     box = "wide long" if len(table.rows) > LONG else "wide"
     grid = tag("table", tag("thead", head), tag("tbody", *rows))
     return tag(
@@ -49,15 +52,12 @@ def rate_bar(rate: Rate) -> Markup:
     )  # fmt: skip
 
 
-def _head(table: Table, place: int, name: str) -> Markup:
-    return tag("th", name, scope="col", class_=None if place < table.labels else "number")
-
-
-def _cells(table: Table, row: Sequence[Cell]) -> list[Markup]:
-    return [
-        tag("th", cell_text(cell), scope="row") if place < table.labels else tag("td", _cell(cell), class_="number")
-        for place, cell in enumerate(row)
-    ]
+def _cells(row: Sequence[Cell], labels: int, classes: Sequence[str | None]) -> Iterator[Markup]:
+    for place, (cell, each) in enumerate(zip(row, classes, strict=True)):
+        if place < labels:
+            yield tag("th", cell_text(cell), scope="row", class_=each)
+        else:
+            yield tag("td", _cell(cell), class_=each)
 
 
 def _cell(cell: Cell) -> Markup:
