@@ -157,15 +157,15 @@ def _executed(question: Question, ground: Ground, design: Design) -> AnchorQuery
 
 def _fit(anchor: AnchorQuery, schema: Schema, design: Design) -> AnchorQuery | Reason:
     """Return the anchor with the drifts that leave a chain enough to be about: one decision for each layer."""
-    if not design.opens:
-        fit = anchor.drifts if choices(anchor.sql, schema) >= design.depth else None
-    else:
-        opened = [(drift, (drift, *drift.later)[design.opens - 1].sql) for drift in anchor.drifts]
-        fit = tuple(drift for drift, sql in opened if choices(sql, schema) >= design.depth)
-        fit = fit or (None if opened else ())
-    if fit is None:
+    if not design.opens and choices(anchor.sql, schema) < design.depth:
         return "too_simple"
-    return structs.replace(anchor, drifts=fit) if fit else "no_drift"
+    if not anchor.drifts:
+        return "no_drift"
+    if not design.opens:
+        return anchor
+    opened = ((drift, (drift, *drift.later)[design.opens - 1].sql) for drift in anchor.drifts)
+    fit = tuple(drift for drift, sql in opened if choices(sql, schema) >= design.depth)
+    return structs.replace(anchor, drifts=fit) if fit else "too_simple"
 
 
 def _is_plain(unit: Commitment) -> bool:
