@@ -9,8 +9,9 @@ from typing import Final
 
 import numpy as np
 
+from ..adapters.base import Json
 from .contrasts import Contrast
-from .differences import corrected, difference
+from .differences import UNCORRECTED, corrected, difference
 from .report import Report
 from .statistics import clustered_proportion, holm, mcnemar, paired_bootstrap
 from .table import Cell, Difference, Number, Rate, Table, counted
@@ -23,8 +24,9 @@ LEVEL: Final = 0.05
 class Judged:
     """One contrast on one metric: both rates, their difference, and two more looks at it.
 
-    `flips` counts what the other side gained and what it lost; `mcnemar` is the exact p that takes pairs as
-    independent; `bootstrap` the interval, in points, of whole clusters drawn again.
+    `flips` counts what the other side gained and what it lost; `alone` is the p of the difference before it is
+    corrected; `mcnemar` is the exact p that takes pairs as independent; `bootstrap` the interval, in points, of whole
+    clusters drawn again.
     """
 
     contrast: Contrast
@@ -32,6 +34,7 @@ class Judged:
     rates: tuple[Rate, Rate]
     difference: Difference
     flips: tuple[int, int]
+    alone: float | None
     mcnemar: float
     bootstrap: Number | None
 
@@ -55,14 +58,19 @@ def judged(contrasts: Sequence[Contrast], metrics: Sequence[str]) -> list[Judged
     return [replace(each, difference=row[0], mcnemar=p) for each, row, p in adjusted if isinstance(row[0], Difference)]
 
 
-def comparison(found: Sequence[Judged], marks: Mapping[str, str], warnings: Sequence[str] = ()) -> Report:
+def comparison(
+    found: Sequence[Judged],
+    marks: Mapping[str, str],
+    facts: Mapping[str, Json] | None = None,
+    warnings: Sequence[str] = (),
+) -> Report:
     """Return a comparison as a report; costs are those of points of the first metric."""
     missing = sum(each.difference.planned - each.difference.n for each in found)
     if missing:
         marks = {**marks, "INCOMPLETE": f"{missing:,} planned pairs are not scored on both sides and are left out"}
     others = ", ".join(dict.fromkeys(each.contrast.other for each in found))
     title = f"{others} compared with {found[0].contrast.baseline}"
-    return Report(title=title, marks=marks, facts={}, warnings=warnings, tables=list(tables(found)))
+    return Report(title=title, marks=marks, facts=facts or {}, warnings=warnings, tables=list(tables(found)))
 
 
 def tables(found: Sequence[Judged]) -> Iterator[Table]:
@@ -91,7 +99,8 @@ def differences(found: Sequence[Judged]) -> Table:
         rows=rows,
         note="Over what is scored on both sides. Difference: other minus baseline, 95 % interval for paired "
         "proportions at the effective sample size; p: whole clusters flip signs, corrected by Holm over the "
-        f"{len(found)} rows; * p ≤ 0.05. Gained, lost: right on the other side alone, on the baseline alone.",
+        f"{len(found)} rows; * p ≤ 0.05. {UNCORRECTED} Gained, lost: right on the other side alone, on the baseline "
+        "alone.",
     )
     return counted(table)
 
@@ -99,16 +108,17 @@ def differences(found: Sequence[Judged]) -> Table:
 def checks(found: Sequence[Judged]) -> Table:
     """The same differences by two other methods."""
     rows: list[list[Cell]] = [
-        [*_names(each), each.bootstrap, _p(each.difference.p), _p(each.mcnemar)] for each in found
+        [*_names(each), each.bootstrap, _p(each.alone), _p(each.difference.p), _p(each.mcnemar)] for each in found
     ]
     return Table(
         key="checks",
         title="The same by other methods",
-        columns=("other", "for", "metric", "difference, bootstrap", "p, sign flips", "p, McNemar"),
+        columns=("other", "for", "metric", "difference, bootstrap", "p alone", "p, sign flips", "p, McNemar"),
         labels=3,
         rows=rows,
         note="Bootstrap: 95 % (BCa), whole clusters of pairs are drawn again. McNemar's exact test takes every pair as "
-        "independent, and so rejects too often where turns share a session. Both p are corrected by Holm.",
+        "independent, and so rejects too often where turns share a session. Both are corrected by Holm; p alone is "
+        "that of the sign flips as if this were the only row.",
     )
 
 
@@ -154,12 +164,14 @@ def _test(contrast: Contrast, metric: str) -> Judged:
     planned = contrast.planned[metric]
     gained, lost = int((b & ~a).sum()), int((a & ~b).sum())
     drawn = paired_bootstrap(b, a, clusters).difference.interval if len(set(clusters)) > 1 else None
+    found = difference(b, a, clusters, planned)
     return Judged(
         contrast=contrast,
         metric=metric,
         rates=(_rate(a, clusters, planned), _rate(b, clusters, planned)),
-        difference=difference(b, a, clusters, planned),
+        difference=found,
         flips=(gained, lost),
+        alone=found.p,
         mcnemar=mcnemar(gained, lost, len(pairs)).p,
         bootstrap=drawn and Number(100 * float(b.mean() - a.mean()), 1, True, 100 * drawn.low, 100 * drawn.high),
     )

@@ -27,11 +27,13 @@ class Side:
     usd: dict[str, Decimal | None]
     shared: Mapping[str, int] | None = None
     """How much it has in common by plan with each side that it can be paired with; None: whatever both plan."""
+    covers: str = ""
+    """What it was planned for, in words."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Contrast:
-    """The pairs of one group: the baseline's observation first. `planned` counts them by metric."""
+    """The pairs of one group, the baseline's observation first; `planned` counts the baseline's plan by metric."""
 
     baseline: str
     other: str
@@ -44,7 +46,7 @@ class Contrast:
     @property
     def name(self) -> str:
         """What it is a comparison for, in words."""
-        return " ".join(filter(None, self.group)) or "all"
+        return _words(self.group)
 
 
 def sides_of_runs(runs: Sequence[tuple[str, Measures]]) -> list[Side]:
@@ -69,10 +71,11 @@ def sides_within(measures: Measures, by: By) -> list[Side]:
     return sides
 
 
-def contrasts(sides: Sequence[Side], baseline: str | None = None) -> list[Contrast]:
+def contrasts(sides: Sequence[Side], baseline: str | None = None, *, same_data: bool = True) -> list[Contrast]:
     """Return the baseline (the first side, unless named) against each other side, group by group.
 
-    Raises ConfigurationError when there is nothing to pair.
+    Raises ConfigurationError when there is nothing to pair, and, unless `same_data` is False, when what has the same
+    name on two sides has other questions or gold.
     """
     names = [side.name for side in sides]
     if len(sides) < 2:
@@ -86,7 +89,7 @@ def contrasts(sides: Sequence[Side], baseline: str | None = None) -> list[Contra
             f"{first.name} cannot be paired with {', '.join(side.name for side in sides if side is not first)}: what "
             "they were planned for has nothing in common."
         )
-    found = [each for other in others for each in _between(first, other)]
+    found = [each for other in others for each in _between(first, other, same_data=same_data)]
     if not any(contrast.pairs for contrast in found):
         raise ConfigurationError(
             f"{', '.join(names)} have no scored observation in common: compare runs of one benchmark on the same data, "
@@ -130,29 +133,50 @@ def _side(name: str, measures: Measures, *, model: bool, part: bool) -> Side:
         observations[each.model if model else "", each.part if part else ""][item] = each
     for (label, kind, metric), count in measures.planned.items():
         planned[label if model else "", kind if part else ""][metric] = count
-    return Side(name=name, observations=dict(observations), planned=dict(planned), usd=dict(measures.usd))
+    return Side(
+        name=name,
+        observations=dict(observations),
+        planned=dict(planned),
+        usd=dict(measures.usd),
+        covers=f"{', '.join(measures.models)} at {', '.join(measures.parts)}",
+    )
 
 
-def _between(baseline: Side, other: Side) -> Iterator[Contrast]:
+def left_out(sides: Sequence[Side], baseline: str | None = None) -> list[str]:
+    """Return, in words, what the baseline planned and another side did not: it is compared with nothing there."""
+    first = next(side for side in sides if baseline in (None, side.name))
+    return [
+        f"{_words(group)} (not planned by {other.name})"
+        for other in sides
+        for group in first.planned
+        if other is not first and group not in other.planned
+    ]
+
+
+def _between(baseline: Side, other: Side, *, same_data: bool) -> Iterator[Contrast]:
     for group in (group for group in baseline.planned if group in other.planned):
         ours, theirs = (side.observations.get(group, {}) for side in (baseline, other))
         pairs = [(one, theirs[item]) for item, one in ours.items() if item in theirs]
-        if other_content := [one.item for one, two in pairs if one.cluster != two.cluster]:
+        other_content = [one.item for one, two in pairs if one.cluster != two.cluster]
+        if same_data and other_content:
             raise ConfigurationError(
                 f"{baseline.name} and {other.name} are not on the same data: {other_content[0]} and "
                 f"{len(other_content) - 1:,} more have the same name and other content."
             )
-        common = [baseline.planned[group], other.planned[group]]
-        metrics = [metric for metric in common[0] if metric in common[1]]
+        metrics = [metric for metric in baseline.planned[group] if metric in other.planned[group]]
         most = sys.maxsize if baseline.shared is None else baseline.shared[other.name]
         yield Contrast(
             baseline=baseline.name,
             other=other.name,
             group=group,
             pairs=pairs,
-            planned={metric: min(most, *(planned[metric] for planned in common)) for metric in metrics},
+            planned={metric: min(most, baseline.planned[group][metric]) for metric in metrics},
             cost=(_cost(baseline, (a for a, _ in pairs)), _cost(other, (b for _, b in pairs))),
         )
+
+
+def _words(group: Group) -> str:
+    return " ".join(filter(None, group)) or "all"
 
 
 def _cost(side: Side, observations: Iterable[Observation]) -> Decimal | None:

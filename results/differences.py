@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Final
 
 from .statistics import holm, paired_proportions
 from .statistics.totals import Labels, Values
 from .table import Cell, Difference
+
+UNCORRECTED: Final = "Intervals are not corrected: one may leave out 0 where p is above 0.05."
 
 
 def difference(of: Values, minus: Values, clusters: Labels, planned: int) -> Difference:

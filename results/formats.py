@@ -42,7 +42,7 @@ def written(report: Report, form: Format, *, width: int, color: bool = False, be
         case "latex":
             from .latex import report_latex
 
-            return report_latex(report)
+            return report_latex(report.marked())
         case "csv":
             return _single(report)
 
@@ -50,13 +50,13 @@ def written(report: Report, form: Format, *, width: int, color: bool = False, be
 def files(report: Report, form: Format, *, width: int, beside: Json = None) -> Iterator[tuple[str, str]]:
     """Yield names and contents for a folder: a file per table where the form has tables only, and what they are about.
 
-    Tables on their own cannot say that they are SIMULATED or INCOMPLETE; `about.txt` does.
+    Tables with titles carry the report's marks in them (SIMULATED, INCOMPLETE); of those in CSV, `about.txt` tells.
     """
     if form in ("text", "json"):
         yield f"report{SUFFIXES[form]}", written(report, form, width=width, beside=beside)
         return
     yield "about.txt", written(replace(report, tables=[]), "text", width=width)
-    for table in report.tables:
+    for table in report.marked().tables:
         yield f"{safe(table.key)}{SUFFIXES[form]}", _alone(table, form)
 
 

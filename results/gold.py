@@ -38,7 +38,7 @@ class Gold:
         """Return in words how far it is."""
         if not self.examined:
             return "not examined yet: a run does it by its end, and so does `turntide rescore`"
-        return f"{self.examined:,} statements examined, {len(self.findings):,} with findings"
+        return f"{self.examined:,} reference statements examined, {len(self.findings):,} with findings"
 
     def tables(self) -> Iterator[Table]:
         """Yield how many statements have which finding, and which those are."""
@@ -57,8 +57,8 @@ class Gold:
             title="Quality of the gold: statements by finding",
             columns=("finding", "statements", "%", "meaning"),
             rows=rows,
-            note=f"Of {self.examined:,} statements, each examined on the run's own databases; no "
-            "sample, so that no interval applies.",
+            note=f"Of {self.examined:,} reference statements (gold, and fallbacks where there are some; one per turn "
+            "that has it), each examined on the run's own databases; no sample, so that no interval applies.",
         )
 
     def _list(self) -> Table:

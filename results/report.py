@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final, TypeAlias
 
 from ..adapters.base import Json
@@ -67,6 +67,13 @@ class Report:
     paid: str = ""
     figures: Sequence[Figure] = ()
     reading: Reading | None = None
+
+    def marked(self) -> Report:
+        """Return the report with its marks in every table's title: for tables that leave it, into a paper say."""
+        if not self.marks:
+            return self
+        words = f" [{', '.join(self.marks)}]"
+        return replace(self, tables=[replace(table, title=table.title + words) for table in self.tables])
 
     def to_json(self) -> dict[str, Json]:
         """Return the report with every number raw."""

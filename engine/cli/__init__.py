@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import errno
-import io
-import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
 from typing import Final, NamedTuple, NoReturn, cast
+
+from .streams import NO_ROOM, abandon, open_streams
 
 
 class Parser(argparse.ArgumentParser):
@@ -26,9 +25,6 @@ class Command(NamedTuple):
     module: str
     summary: str
 
-
-NO_ROOM: Final = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
-"""Errors of a place that takes no more, such as a full disk: the user's to mend, not bugs."""
 
 COMMANDS: Final[dict[str, Command]] = {
     "demo": Command("demo", "the whole 25-cell sweep on synthetic data with simulated models"),
@@ -50,44 +46,19 @@ COMMANDS: Final[dict[str, Command]] = {
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the `turntide` command and return its exit code: 2 for what the user can mend, never a traceback for it."""
     words = list(sys.argv[1:] if arguments is None else arguments)
-    _open_streams()
+    open_streams()
     try:
         code = _dispatch(words)
         sys.stdout.flush()
     except KeyboardInterrupt:
         return 130
-    except BrokenPipeError:
-        # The reader of our output went away (`turntide report | head`): not an error of ours.
-        abandon_output()
-        return 0
     except OSError as error:
         if error.errno not in NO_ROOM:
             raise
-        abandon_output()
+        abandon(sys.stdout.fileno())
         _complain(f"cannot write: {error.strerror}")
         return 2
     return code
-
-
-def _open_streams() -> None:
-    """Make stdout and stderr take whatever is printed: closed ones (`>&-`) nothing, narrow encodings a `?` for a sign.
-
-    No file of ours must get the number of a closed stream: what a library prints would end in it.
-    """
-    while (spare := os.open(os.devnull, os.O_RDWR)) <= 2:
-        os.set_inheritable(spare, True)
-    os.close(spare)
-    for name, number in (("stdout", 1), ("stderr", 2)):
-        stream = getattr(sys, name)
-        if stream is None:
-            setattr(sys, name, open(number, "w", encoding="utf-8", closefd=False))  # noqa: SIM115 - for good
-        elif isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="replace")
-
-
-def abandon_output() -> None:
-    """Let what is still to be printed go nowhere, so that Python does not stumble over it when it ends."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _dispatch(words: list[str]) -> int:

@@ -61,7 +61,7 @@ def add_parser(commands: Subparsers, words: Sequence[str]) -> None:
 def run(args: argparse.Namespace) -> int:
     """Print the comparison; return 0, or with `--fail-if-worse` 5 for worse and 3 for incomplete."""
     from ...results.compare import comparison, judged
-    from ...results.contrasts import contrasts, metrics_of
+    from ...results.contrasts import contrasts, left_out, metrics_of
     from ...results.reading import differing, open_run
     from .report import only
 
@@ -70,8 +70,10 @@ def run(args: argparse.Namespace) -> int:
     pairs = contrasts(sides, args.baseline)
     found = judged(pairs, metrics_of(sides, pairs, measured[0].metrics, args.metrics))
     marks = {word: meaning for measures in measured for word, meaning in measures.marks.items()}
-    put(only(comparison(found, marks, list(differing(runs))), args.tables), args)
-    return 0 if args.fail_if_worse is None else _verdict(found, args.fail_if_worse)
+    lacking = [f"not compared: {each}" for each in left_out(sides, args.baseline)]
+    facts = {side.name: side.covers for side in sides} if len(measured) > 1 else None
+    put(only(comparison(found, marks, facts, [*lacking, *differing(runs)]), args.tables), args)
+    return 0 if args.fail_if_worse is None else _verdict(found, lacking, args.fail_if_worse)
 
 
 def _sides(runs: Sequence[RunFolder], by: By | None) -> tuple[list[Side], list[Measures]]:
@@ -97,7 +99,7 @@ def measurer_of(runs: Sequence[RunFolder]) -> Measurer:
     return cast("Measurer", measurer)
 
 
-def _verdict(found: Sequence[Judged], points: float) -> int:
+def _verdict(found: Sequence[Judged], lacking: Sequence[str], points: float) -> int:
     """Say on stderr what is worse, or missing, and return the exit code."""
     worse = [each for each in found if each.worse(points)]
     for each in worse:
@@ -105,7 +107,7 @@ def _verdict(found: Sequence[Judged], points: float) -> int:
         print(f"worse: {each.contrast.other}, {each.metric} {each.contrast.name}: {shown} points", file=sys.stderr)
     if worse:
         return WORSE
-    if missing := sum(not each.complete for each in found):
+    if missing := sum(not each.complete for each in found) + len(lacking):
         print(f"incomplete: {missing:,} comparisons lack pairs; nothing else is worse", file=sys.stderr)
         return INCOMPLETE
     return 0

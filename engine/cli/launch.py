@@ -21,9 +21,9 @@ from ..system.loop import allow_files, run_loop
 from ..until import Until
 from ..watch.live import Live
 from ..watch.summary import Summary
-from . import abandon_output
 from .servers import OwnServers
 from .show import Show, summary_text
+from .streams import abandon
 from .working import Working
 
 
@@ -51,10 +51,9 @@ def launch(
     try:
         print(said, flush=True)
     except OSError as error:
-        # Whoever read our output went away, or its disk is full; how the run ended is still what the exit code says.
-        abandon_output()
-        if not isinstance(error, BrokenPipeError):
-            print(f"turntide: cannot write the summary: {error.strerror}\n{said}", file=sys.stderr)
+        # A full disk, say; how the run ended is still what the exit code says.
+        abandon(sys.stdout.fileno())
+        print(f"turntide: cannot write the summary: {error.strerror}\n{said}", file=sys.stderr)
     return summary.exit_code
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from .arguments import positive
+from .streams import is_read
 
 if TYPE_CHECKING:
     from ..benchmark import Subparsers
@@ -54,7 +55,7 @@ def watch(
     watcher: Watcher | ShardsWatcher, seconds: float, *, as_json: bool, sleep: Callable[[float], None] = time.sleep
 ) -> None:
     """Print the status again and again, in one place on a terminal, while a process works on the run."""
-    while watcher.working:
+    while watcher.working and is_read():
         sleep(seconds)
         status = watcher.status()
         if sys.stdout.isatty() and not as_json:

@@ -11,7 +11,8 @@ from .turns import Kind, Turns
 
 INTERVALS: Final = (
     "Percent of scored turns, with Wilson's 95 % interval at the effective sample size: turns of one session, and of "
-    "sessions of equal content, are one cluster."
+    "sessions of equal content, are one cluster. At 0 and at 100 % nothing tells how alike these are, and each cluster "
+    "counts once: the interval is wider there than just beside."
 )
 
 

@@ -6,7 +6,7 @@ from typing import Final
 
 import numpy as np
 
-from ..differences import corrected
+from ..differences import UNCORRECTED, corrected
 from ..table import Cell, Table, counted
 from .turns import ALL, Kind, Part, Turns
 
@@ -109,5 +109,5 @@ def _paired(tests: int) -> str:
     return (
         "Over turns scored in both conditions; 95 % interval for paired proportions at the effective sample size, "
         "clusters as for EX%. * p ≤ 0.05 when whole sessions flip signs, after Holm's correction for the "
-        f"{tests} differences of this table."
+        f"{tests} differences of this table. {UNCORRECTED}"
     )

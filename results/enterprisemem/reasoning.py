@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
 from ...adapters.capabilities import capability
-from ..differences import corrected
+from ..differences import UNCORRECTED, corrected
 from ..reading import ModelIdentity
 from ..table import Cell, Table, counted
 from .turns import Turns
@@ -65,6 +65,6 @@ def comparison(turns: Turns, pairs: Iterable[Pair]) -> Table:
         labels=3,
         rows=rows,
         note="Over turns scored in both modes; * p ≤ 0.05 when whole sessions flip signs, after Holm's correction for "
-        f"the {tests} differences of this table.",
+        f"the {tests} differences of this table. {UNCORRECTED}",
     )
     return counted(table)

@@ -20,7 +20,8 @@ Column: TypeAlias = "tuple[Kind, str, Group]"
 
 INTERVALS: Final = (
     "Percent of scored dialogues, with Wilson's 95 % interval at the effective sample size; dialogues over triplets of "
-    "equal content are one cluster."
+    "equal content are one cluster. At 0 and at 100 % nothing tells how alike they are, and each "
+    "cluster counts once: the interval is wider there than just beside."
 )
 BESIDE: Final = tuple(name for name in COMPARISONS if name != HEADLINE)
 

@@ -8,7 +8,7 @@ from typing import Final
 from ...datasets.tide.metrics import paired, recognises, resolves, right_at
 from ...datasets.tide.record import DialogueRecord
 from ...datasets.tide.samples import Kind
-from ..differences import corrected
+from ..differences import UNCORRECTED, corrected
 from ..table import Cell, Table, counted
 from .accuracy import SET_NAMES, by_subtype, rate_of, sizes
 from .dialogues import Dialogues
@@ -147,5 +147,5 @@ def _inherits(record: DialogueRecord) -> bool:
 def _tested(tests: int) -> str:
     return (
         "95 % interval for paired proportions; * p ≤ 0.05 when whole triplets flip signs, after Holm's correction for "
-        f"the {tests} differences of this table. f-protocol."
+        f"the {tests} differences of this table. {UNCORRECTED} f-protocol."
     )

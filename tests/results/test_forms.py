@@ -7,13 +7,15 @@ import io
 import re
 from typing import get_args
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from turntide.engine.cli.output import FORMATS
 from turntide.results.csvfile import csv_text
-from turntide.results.formats import SUFFIXES, Format, safe
+from turntide.results.formats import SUFFIXES, Format, files, safe
 from turntide.results.latex import escaped, latex
 from turntide.results.markdown import markdown
+from turntide.results.report import Report
 from turntide.results.table import Cell, Difference, Rate, Table
 
 EX = Rate(hits=171, scored=200, planned=220, low=0.8, high=0.9)
@@ -83,3 +85,15 @@ def test_latex_escapes_every_sign_that_means_something(text: str) -> None:
 def test_a_key_is_always_a_plain_file_name(key: str) -> None:
     assert re.fullmatch(r"[^/\\\0]+", safe(key))
     assert safe(key) not in (".", "..")
+
+
+@pytest.mark.parametrize(("form", "line"), [("latex", r"\caption{T [SIMULATED, INCOMPLETE]"), ("markdown", "### T")])
+def test_a_table_that_leaves_its_report_takes_the_marks_along(form: Format, line: str) -> None:
+    marks = {"SIMULATED": "by rules", "INCOMPLETE": "1 of 2"}
+    one = Table(key="t", title="T", columns=("a", "b"), rows=[["x", 1]])
+    report = Report(title="R", marks=marks, facts={}, warnings=[], tables=[one])
+    alone = dict(files(report, form, width=80))
+    assert line in alone[f"t{SUFFIXES[form]}"]
+    for text in alone.values():
+        assert "SIMULATED" in text
+        assert "INCOMPLETE" in text

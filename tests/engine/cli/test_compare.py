@@ -12,12 +12,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from turntide.datasets import synthetic
 from turntide.datasets.enterprisemem import scoring
+from turntide.datasets.enterprisemem.embedded import embedded_sessions
 from turntide.engine.cli import main
 from turntide.engine.folder.manifest import Manifest
 from turntide.engine.journal import scan
 from turntide.engine.sql.comparison import COMPARISONS
 from turntide.engine.sql.outcome import Outcome
+from turntide.engine.system.cache import cache_folder
 
 from tests.support.sweeps import Sweep, Talk, write
 
@@ -74,6 +77,16 @@ class TestCompare:
         assert "INCOMPLETE" in out
         assert "first table" not in out
         assert "incomplete" in err
+
+    def test_what_the_new_run_never_planned_is_named_and_does_not_pass(
+        self, tmp_path: Path, good: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        fewer = write(tmp_path / "fewer", replace(SWEEP, models=("sim/one",), talks=TALKS[:5]))
+        code, out, err = turntide(capsys, "compare", good, fewer, "--fail-if-worse")
+        assert code == 3
+        assert f"warning: not compared: sim/two B (not planned by {fewer})" in out
+        assert "INCOMPLETE: 56 planned pairs are not scored on both sides" in out
+        assert "incomplete: 4 comparisons lack pairs" in err
 
     def test_of_one_run_its_models_are_compared_or_its_conditions(
         self, bad: Path, capsys: pytest.CaptureFixture[str]
@@ -148,6 +161,22 @@ class TestRescore:
         assert ["all", "correct", "wrong_result", before] in tables["outcomes"]
         assert turntide(capsys, "report", real, "--scoring", "0", "--json")[1] == own
         assert turntide(capsys, "report", real, "--json")[1] != own
+
+    def test_repaired_gold_shows_what_it_changed(
+        self, real: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        folder = shutil.copytree(real, tmp_path / "run", ignore=shutil.ignore_patterns("scorings"))
+        sessions = json.loads(embedded_sessions().read_bytes())
+        sessions[0]["turns"][0]["ground_truth_sql"] = "SELECT 1"
+        (tmp_path / "fixed.json").write_text(json.dumps(sessions))
+        northwind = f"northwind={synthetic.ensure('northwind', cache_folder())}"
+        code, out, _ = turntide(
+            capsys, "rescore", folder, "--sessions", tmp_path / "fixed.json", "--database", northwind, "--json"
+        )
+        assert code == 0
+        tables = {table["key"]: table["rows"] for table in json.loads(out)["report"]["tables"]}
+        ((_, metric, _, before, after, gained, lost), *_) = tables["changes"]
+        assert (metric, before - after, gained, lost) == ("EX", 1, 0, 1)
 
     def test_a_run_of_other_data_is_refused_and_leaves_no_scoring(
         self, real: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]

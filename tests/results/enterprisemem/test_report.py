@@ -220,7 +220,7 @@ def test_the_quality_of_the_gold_is_what_the_run_found(tmp_path: Path, sweep: Sw
     with Journal.open(folder / "journal.jsonl") as journal:
         journal.append({"k": "gold", "examined": 20, "findings": [finding]})
     after = report([open_run(folder)])
-    assert after.facts["gold"] == "20 statements examined, 1 with findings"
+    assert after.facts["gold"] == "20 reference statements examined, 1 with findings"
     tables = {table.key: table.rows for table in after.tables}
     assert [row[:3] for row in tables["gold_quality"]][-2:] == [["order", 1, Number(5)], ["tie", 1, Number(5)]]
     assert tables["gold_findings"] == [["northwind", "NW-2:3", "order, tie"]]
