@@ -23,6 +23,11 @@ from .turns import Kind, Turns
 
 PUBLISHED: Final = Path(__file__).with_name("published.toml")
 
+NO_MEMORY: Final = (
+    "no turn of this run needs an earlier one, so that memory can make no difference: session files begin with single "
+    "questions. A higher --limit, or none, reaches the others."
+)
+
 
 def report(runs: Sequence[RunFolder]) -> Report:
     """Return the report of the runs, read as one sweep.
@@ -46,7 +51,11 @@ def report(runs: Sequence[RunFolder]) -> Report:
         title=_title(turns),
         marks=dict(marks_of(runs, sweep)),
         facts={**_facts(runs, turns), "gold": sweep.gold.fact(), **scoring_facts(runs)},
-        warnings=[*substitutions(sweep.models, sweep.returned), *scoring_warnings(runs)],
+        warnings=[
+            *([] if any(kind.critical for kind in turns.plan.turns) else [NO_MEMORY]),
+            *substitutions(sweep.models, sweep.returned),
+            *scoring_warnings(runs),
+        ],
         published=partial(read_published, PUBLISHED),
         tables=found,
         headline={f"EX% at {c}": turns.rate(turns.part(None, c)) for c in turns.plan.conditions},

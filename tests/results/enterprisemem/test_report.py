@@ -109,6 +109,13 @@ def test_each_models_reasoning_configuration_stands_beside_its_scores(tmp_path: 
     assert [row[3] for row in found.tables[-2].rows] == [f"{thinking}; temperature not sent; max_tokens 16,000"] * 2
 
 
+def test_a_run_in_which_memory_can_make_no_difference_says_so(tmp_path: Path, sweep: Sweep) -> None:
+    said = "no turn of this run needs an earlier one"
+    assert said not in text(write(tmp_path / "long", sweep))
+    single = [replace(talk, turns=1) for talk in sweep.talks]
+    assert f"warning: {said}" in " ".join(text(write(tmp_path / "single", replace(sweep, talks=single))).split())
+
+
 def test_results_come_before_what_they_were_got_with_and_what_they_cost(tmp_path: Path, sweep: Sweep) -> None:
     keys = [table.key for table in report([open_run(write(tmp_path, sweep))]).tables]
     assert keys[:2] == ["completeness", "ex_by_condition"]
