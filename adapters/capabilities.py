@@ -16,6 +16,7 @@ from typing import Any, Final, Literal, NamedTuple
 import msgspec
 
 from .base import ConfigurationError, Json
+from .bounds import check_options
 from .modelids import fitting, spellings
 
 SHIPPED: Final = Path(__file__).with_name("models.toml")
@@ -127,11 +128,13 @@ def resolve(choice: str, options: Mapping[str, Json]) -> Resolved:
     """Return what `provider/model` or `provider/model@variant` with `options` of the user's own comes to.
 
     The user's options go before the variant's, and those before what the model always gets; resolving again changes
-    nothing. ConfigurationError for a variant that does not exist or an option that the model does not accept.
+    nothing. ConfigurationError for a variant that does not exist, an option that the model does not accept, or one that
+    would let a call cost more than is reserved for it.
     """
     model, variant = split(choice)
     known = capability(model)
     sent: dict[str, Json] = {**(known.sends if known else {}), **_variant(model, variant, known), **options}
+    check_options(model, sent)
     if known and (why := known.refusal(sent)):
         raise ConfigurationError(f"{model} {why}. Leave it out for this model, or choose another (docs/models.md).")
     return Resolved(model, sent)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from urllib.parse import urlsplit
 
 from .base import Account, ConfigurationError, Secret, WireFormat
 from .batches.base import BatchFormat
@@ -38,9 +39,10 @@ class Provider:
     def account(self, environ: Mapping[str, str]) -> Account:
         """Return the account that `environ` describes, or raise ConfigurationError that names the variable."""
         url = first_set(environ, self.url_variables) or self.base_url
-        if not url.startswith(("http://", "https://")):
+        if not _is_url(url):
             raise ConfigurationError(
-                f"{self.name}: the base URL must begin with http:// or https://. Set {' or '.join(self.url_variables)}."
+                f"{self.name}: the base URL must begin with http:// or https:// and name a host, and its port be one. "
+                f"Set {' or '.join(self.url_variables)}."
             )
         key = first_set(environ, self.key_variables)
         if self.key_variables and not key and not self.free:
@@ -64,6 +66,14 @@ class Provider:
                 f"{self.name}: {' or '.join(self.in_flight_variables)} is a number of calls from 1, not {told!r}."
             )
         return int(told) if told else None
+
+
+def _is_url(text: str) -> bool:
+    try:
+        url = urlsplit(text)
+        return url.scheme in ("http", "https") and bool(url.hostname) and url.port != 0
+    except ValueError:  # a port beyond 65535, brackets around what is no address
+        return False
 
 
 def first_set(environ: Mapping[str, str], names: tuple[str, ...]) -> str:

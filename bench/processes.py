@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 
 from tests.support.processes import descendants
 
-TURNTIDE: Final = (sys.executable, "-m", "turntide.engine.cli")
+TURNTIDE: Final = (sys.executable, "-P", "-m", "turntide.engine.cli")
 _TICKS: Final = os.sysconf("SC_CLK_TCK")
 _LOOK_EVERY: Final = 0.2
 

@@ -15,7 +15,7 @@ from ..adapters.base import ConfigurationError
 
 Positive: TypeAlias = Annotated[int, msgspec.Meta(ge=1)]
 NotNegative: TypeAlias = Annotated[int, msgspec.Meta(ge=0)]
-Seconds: TypeAlias = Annotated[float, msgspec.Meta(gt=0)]
+Seconds: TypeAlias = Annotated[float, msgspec.Meta(gt=0, le=86_400)]
 Rate: TypeAlias = Annotated[float, msgspec.Meta(gt=0)]
 _USD: Final = r"^\d{1,9}(\.\d{1,12})?$"
 

@@ -81,12 +81,27 @@ def _offences(node: ast.AST, names: dict[str, str]) -> Iterator[str]:
             yield from _call(_full(func, names), arguments, keywords)
         case ast.Assign(targets=[ast.Attribute(attr=attribute)], value=value) if _bad(attribute, value):
             yield f"sets {attribute}"
+        case ast.List(elts=words) | ast.Tuple(elts=words):
+            yield from _command(words, names)
         case ast.Constant(value=str(text)):
             yield from (
                 f"talks in the clear to {host}" for host in IN_THE_CLEAR.findall(text) if not host.startswith(NEAR)
             )
         case _:
             pass
+
+
+def _command(words: list[ast.expr], names: dict[str, str]) -> Iterator[str]:
+    """Yield whether a command would find modules in the current folder, before ours: without -P, Python looks there."""
+    for program, option, module in zip(words, words[1:], words[2:], strict=False):
+        own = isinstance(module, ast.Name) and module.id == "__name__"  # of a module that was found there itself
+        if (
+            isinstance(option, ast.Constant)
+            and option.value == "-m"
+            and not own
+            and _full(program, names) == "sys.executable"
+        ):
+            yield "runs a module that the current folder may hold"
 
 
 def _call(name: str, arguments: list[ast.expr], keywords: list[ast.keyword]) -> Iterator[str]:
@@ -134,6 +149,7 @@ def test_no_source_runs_text_as_code_or_loads_code_with_data_or_talks_in_the_cle
         "import httpx\nhttpx.get(url, verify=False)",
         "import ssl\ncontext.verify_mode = ssl.CERT_NONE",
         "context.check_hostname = False",
+        "import sys\nsubprocess.Popen([sys.executable, '-m', MODULE])",
         "url = 'http://example.org/v1'",
         "url = f'http://example.org/{path}'",
     ],
@@ -144,9 +160,10 @@ def test_each_of_these_would_be_found(source: str) -> None:
 
 def test_what_is_like_them_and_harmless_is_let_be() -> None:
     harmless = """
-import re, subprocess
+import re, subprocess, sys
 re.compile(text)
 subprocess.run([program, text], shell=False)
+subprocess.run((sys.executable, "-P", "-m", "json.tool"))
 url = f"http://{host}:{port}/v1"
 near = "http://127.0.0.1:8377/v1"
 '''Where it was read: http://example.org.'''

@@ -62,10 +62,11 @@ class Purse:
             committed = budget.committed
         else:
             spent = f"at most ${committed:.6f} spent by all shards"
+        left = max(Decimal(0), (budget.cap or 0) - committed)  # a provider may bill more than it was to
         return Unfinished(
             "budget",
             f"the budget is reached: the next call may cost up to ${next_call:.6f}, more than the "
-            f"${(budget.cap or 0) - committed:.6f} left of ${budget.cap} ({spent}). --max-tokens lowers what a "
+            f"${left:.6f} left of ${budget.cap} ({spent}). --max-tokens lowers what a "
             "call may cost, --max-cost raises the cap.",
         )
 

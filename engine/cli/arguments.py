@@ -30,7 +30,7 @@ def positive(text: str) -> float:
     except ValueError:
         raise argparse.ArgumentTypeError(f"{text!r} is not a number") from None
     if not 0 < number < float("inf"):
-        raise argparse.ArgumentTypeError(f"{text} must be above zero")
+        raise argparse.ArgumentTypeError(f"{text} must be above zero, and have an end")
     return number
 
 

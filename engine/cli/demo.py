@@ -131,7 +131,7 @@ def _ended(sweep: subprocess.Popen[str]) -> int:
 def _command(folder: Path, limit: int | None) -> list[str]:
     models = [word for model in MODELS for word in ("--model", f"sim/{model}")]
     limited = ["--limit", str(limit)] if limit else []
-    program = [sys.executable, "-m", "turntide.engine.cli"]
+    program = [sys.executable, "-P", "-m", "turntide.engine.cli"]
     return [*program, "run", "enterprisemem", *models, "--out", str(folder), *limited]
 
 

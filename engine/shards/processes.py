@@ -52,7 +52,7 @@ class Processes:
     async def _once(self, job: Job) -> Ended:
         # A session of its own, so that a terminal's Ctrl-C reaches it through Redis only, and calls in flight can land.
         process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", MODULE),
+            *(sys.executable, "-P", "-m", MODULE),
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             start_new_session=True,

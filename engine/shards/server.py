@@ -42,7 +42,7 @@ async def meeting_place(named: str | None) -> AsyncGenerator[str]:
     with tempfile.TemporaryDirectory(prefix="turntide-redis-") as folder:
         password, port = secrets.token_hex(16), _free_port()
         process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", LIFELINE, program, "-"), stdin=asyncio.subprocess.PIPE, start_new_session=True
+            *(sys.executable, "-P", "-m", LIFELINE, program, "-"), stdin=asyncio.subprocess.PIPE, start_new_session=True
         )
         assert process.stdin
         try:

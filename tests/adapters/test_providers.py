@@ -35,6 +35,14 @@ def test_a_host_says_which_variable_holds_its_key(host: Provider) -> None:
             host.account(url)
 
 
+@pytest.mark.parametrize(
+    "url", ["", "host.test", "ftp://host.test", "http://", "http://h:99999", "http://h:0", "http://[x"]
+)
+def test_a_base_url_that_leads_nowhere_is_refused_at_the_start(url: str) -> None:
+    with pytest.raises(ConfigurationError, match=r"compatible: the base URL must .* Set TURNTIDE_COMPATIBLE_BASE_URL"):
+        HOSTS["compatible"].account({"TURNTIDE_COMPATIBLE_BASE_URL": url})
+
+
 def test_every_priced_and_known_model_belongs_to_a_provider() -> None:
     tables = [tomllib.loads(path.read_text()) for path in (prices.SHIPPED, capabilities.SHIPPED)]
     named = {pattern for row in (*tables[0]["price"], *tables[1]["model"]) for pattern in row["models"]}
