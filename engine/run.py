@@ -36,7 +36,7 @@ from .progress import Progress
 from .scheduler import Scheduler
 from .spec import Settings, Spec
 from .sql.executor import SqlExecutor
-from .system.files import usable
+from .system.files import require_room, usable
 from .system.garbage import seldom_collected
 from .unit import Experiment, Prepares
 from .until import Until
@@ -144,6 +144,8 @@ async def _open(
         stack.callback(journal.close)
         ledger.close()
         _plan(spec, experiment, progress, journal)
+        if progress.left:
+            require_room(folder)
         closing, purse = Closing(), Purse(budget)
         routes = open_routes(spec, experiment.auxiliary, purse, loop_time, journal.append, environ, share)
         stack.push_async_callback(routes.aclose)

@@ -11,12 +11,16 @@ import os
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
+from shutil import disk_usage
 from typing import Final
 
 from ...adapters.base import ConfigurationError
 
 FULL: Final = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 """Errors of a disk that is full, for this user or for this file."""
+
+ROOM: Final = 16 * 1024
+"""Bytes without which nothing is sent."""
 
 
 @contextmanager
@@ -34,6 +38,15 @@ def usable(folder: Path) -> Generator[None]:
         raise ConfigurationError(
             f"{folder} cannot be written ({error.strerror}): a run needs a folder that it can lock and add to. {todo}."
         ) from error
+
+
+def require_room(folder: Path) -> None:
+    """Raise ConfigurationError when a disk has no room for a few answers: they would be paid for and lost."""
+    if (free := disk_usage(folder).free) < ROOM:
+        raise ConfigurationError(
+            f"{folder}: only {free:,} bytes are free there, and answers that cannot be written would be paid for "
+            "nothing. Make room there, then start it again."
+        )
 
 
 def sync_folder(folder: Path) -> None:

@@ -180,6 +180,12 @@ async def test_a_full_disk_stops_the_run_resumable_and_space_finishes_it(
         summary = await run_toy(disk / "run", base_url, toy=toy)
         assert summary.exit_code == 3
         assert "make room" in summary.reasons[0]
+        left = shutil.disk_usage(disk).free
+        (disk / "filler").write_bytes(b"x" * max(0, left - 4096))
+        sent = kinds(disk / "run")["sent"]
+        with pytest.raises(ConfigurationError, match=r"only [\d,]+ bytes are free there, .* paid for nothing"):
+            await run_toy(disk / "run", base_url, toy=Toy(tmp_path / "data", units=120))
+        assert kinds(disk / "run")["sent"] == sent
         roomy = tmp_path / "run"
         shutil.copytree(disk / "run", roomy)
         assert (await run_toy(roomy, base_url, toy=Toy(tmp_path / "data", units=120))).exit_code == 0
