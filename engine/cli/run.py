@@ -109,8 +109,11 @@ def run(args: argparse.Namespace) -> int:
         if said := notice(model.id, date.today()):
             print(f"turntide: {said}", file=sys.stderr)
     if args.dry_run:
+        from ..folder.manifest import Manifest
         from .estimate import estimate
 
+        if spec.settings.seed_from:
+            Manifest.load(Path(spec.settings.seed_from))
         return estimate(spec, as_json=args.json, latency=args.latency)
     from .launch import launch
 

@@ -128,6 +128,7 @@ def test_a_dry_run_sends_nothing_and_needs_no_server(tmp_path: Path) -> None:
 
 BAD = [
     (["run", "enterprisemem"], "no model"),
+    (["run", "enterprisemem", "--model", "sim/echo", "--dry-run", "--seed-from", "nowhere"], "nowhere"),
     (["run", "nothing", "--model", "sim/echo"], "neither a TOML file nor an installed benchmark"),
     (["run", "enterprisemem", "--model", "gpt"], "is not provider/model"),
     (["run", "enterprisemem", "--model", "nope/x"], "unknown adapter 'nope'"),
