@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from ..figures.figure import Axis, Figure, Panel, Point, Range, Series, beside, line, percents
-from ..figures.from_tables import Tables, cost_figure, distinct, measures, rows, short, value
+from ..figures.from_tables import Tables, cost_figure, distinct, measures, rows, value
+from ..figures.names import short
 from ..table import Cell, Table
 
 STYLES: Final = {"A": 0, "B": 1, "B_wm5": 3, "C": 2, "D": 4}
@@ -168,7 +169,11 @@ def _by_turn(row: dict[str, Cell], depths: Sequence[str], moved: float) -> list[
 
 
 def _turn_axis(depths: Sequence[str]) -> Axis:
-    return Axis(label="turn", ticks=[(int(depth[1:]), depth[1:]) for depth in depths])
+    """Return the axis of turns; a single one has room on both sides, so that what moved aside is still seen as one."""
+    ticks = [(int(depth[1:]), depth[1:]) for depth in depths]
+    if len(ticks) > 1:
+        return Axis(label="turn", ticks=ticks)
+    return Axis(label="turn", ticks=ticks, low=ticks[0][0] - 1, high=ticks[0][0] + 1)
 
 
 def _depths(table: Table) -> list[str]:

@@ -11,15 +11,17 @@ from __future__ import annotations
 
 import io
 import math
-from collections.abc import Sequence
-from contextlib import AbstractContextManager
+import warnings
+from collections.abc import Generator, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias, cast
 
 import matplotlib as mpl
 from matplotlib.figure import Figure as Canvas
+from matplotlib.font_manager import findfont, fontManager, get_font
 
 from .figure import Axis, Figure, Panel, Point, Series
-from .style import DOTTED, RULE, SETTINGS, SOFT, color, dashes, marker
+from .style import DOTTED, FALLBACKS, FONT, RULE, SETTINGS, SOFT, color, dashes, marker
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -54,7 +56,7 @@ def draw(figure: Figure, kind: Format) -> bytes:
     columns = 2 if len(figure.panels) == 4 else min(COLUMNS, len(figure.panels))  # two by two, none alone
     rows = -(-len(figure.panels) // columns)
     height = max(map(_height, figure.panels))
-    with _settings(figure.key):
+    with _settings(figure.key, figure.panels):
         canvas = Canvas(figsize=(WIDTH * columns, height * rows + 0.3), layout="constrained")
         canvas.suptitle(figure.title, x=0.01, ha="left", fontsize=10)
         parts = canvas.subfigures(rows, columns, squeeze=False).flat
@@ -67,15 +69,37 @@ def draw_panels(figure: Figure) -> list[str]:
     """Return each panel as an SVG of its own."""
     drawn: list[str] = []
     for place, panel in enumerate(figure.panels):
-        with _settings(f"{figure.key}-{place}"):
+        with _settings(f"{figure.key}-{place}", [panel]):
             canvas = Canvas(figsize=(WIDTH, _height(panel)), layout="constrained")
             _settle(canvas, [_draw_panel(canvas, panel)])
             drawn.append(_saved(canvas, "svg").decode())
     return drawn
 
 
-def _settings(salt: str) -> AbstractContextManager[None]:
-    return mpl.rc_context(cast("Any", {**SETTINGS, "svg.hashsalt": salt}))
+@contextmanager
+def _settings(salt: str, panels: Sequence[Panel]) -> Generator[None]:
+    """Set how everything looks, and keep to ourselves what no reader of a report can change."""
+    own = {"svg.hashsalt": salt, "font.sans-serif": fonts(text for panel in panels for text in _names(panel))}
+    with mpl.rc_context(cast("Any", {**SETTINGS, **own})), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "constrained_layout not applied", UserWarning)  # a name leaves no room
+        warnings.filterwarnings("ignore", r"Glyph .* missing from", UserWarning)  # a box stands for the sign
+        yield
+
+
+def _names(panel: Panel) -> Iterator[str]:
+    """Yield the texts that others may have written."""
+    yield panel.title
+    yield from panel.rows
+    yield from (series.name for series in panel.series)
+
+
+def fonts(texts: Iterable[str]) -> list[str]:
+    """Return the fonts for texts: ours, and where it lacks a sign also fallbacks that are installed."""
+    known = get_font(findfont(FONT)).get_charmap()
+    if all(ord(sign) in known for text in texts for sign in text):
+        return [FONT]
+    installed = {font.name for font in fontManager.ttflist}
+    return [FONT, *(name for name in FALLBACKS if name in installed)]
 
 
 def _height(panel: Panel) -> float:
@@ -114,7 +138,7 @@ def _axis(axes: Axes, which: Literal["x", "y"], axis: Axis) -> None:
         (axes.set_xscale if which == "x" else axes.set_yscale)("log")
     if axis.ticks:
         side.set_ticks([value for value, _ in axis.ticks], [name for _, name in axis.ticks])
-    if axis.low is not None and axis.high is not None:
+    if axis.low is not None and axis.high is not None and axis.low < axis.high:  # else matplotlib makes room itself
         margin = 0.04 * (axis.high - axis.low) if axis.scale == "linear" else 0
         (axes.set_xlim if which == "x" else axes.set_ylim)(axis.low - margin, axis.high + margin)
 

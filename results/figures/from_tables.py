@@ -8,6 +8,7 @@ from typing import Final
 
 from ..table import Cell, Difference, Number, Rate, Table
 from .figure import Axis, Figure, Panel, Range, Series, crossed, percent, percents, points
+from .names import short
 
 Tables = Mapping[str, Table]
 ALL: Final = "all"
@@ -15,8 +16,6 @@ ALL: Final = "all"
 
 FAR: Final = 20
 """How many times dearer one model must be than another for a logarithmic axis."""
-
-LONGEST: Final = 24
 
 
 def rows(table: Table) -> Iterator[dict[str, Cell]]:
@@ -47,20 +46,6 @@ def value(cell: Cell) -> tuple[float, Range] | None:
 def distinct(table: Table, column: str) -> list[str]:
     """Return the values of a label column in their order, without the row over all models."""
     return [each for each in dict.fromkeys(str(row[column]) for row in rows(table)) if each != ALL]
-
-
-def short(names: Sequence[str]) -> dict[str, str]:
-    """Return names as figures show them: without a provider that all share, and cut in the middle when long."""
-    providers = {name.partition("/")[0] for name in names if "/" in name}
-    shared = len(providers) == 1 and all("/" in name for name in names)
-    stripped = {name: name.partition("/")[2] if shared else name for name in names}
-    cut = {name: _cut(shown) for name, shown in stripped.items()}
-    return cut if len(set(cut.values())) == len(names) else stripped
-
-
-def _cut(name: str) -> str:
-    half = LONGEST // 2
-    return name if len(name) <= LONGEST else f"{name[: half - 1]}…{name[-half:]}"
 
 
 def cost_figure(

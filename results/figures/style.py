@@ -18,6 +18,16 @@ MARKERS: Final = ("o", "s", "^", "D", "v", "P", "X")
 DASHES: Final[tuple[Any, ...]] = ("-", (0, (6, 2)), (0, (4, 1, 1, 1)), (0, (3, 1.5)), (0, (8, 2, 2, 2)))
 DOTTED: Final = (0, (1, 1.5))
 
+FONT: Final = "DejaVu Sans"
+"""Comes with matplotlib, so that a figure looks alike everywhere."""
+
+FALLBACKS: Final = (
+    "Noto Sans CJK SC", "Noto Sans CJK JP", "Noto Sans CJK KR", "Noto Sans CJK TC", "Source Han Sans SC", "PingFang SC",
+    "Hiragino Sans", "Microsoft YaHei", "Yu Gothic", "Malgun Gothic", "WenQuanYi Zen Hei", "WenQuanYi Micro Hei",
+    "Droid Sans Fallback", "Arial Unicode MS", "Noto Emoji", "Segoe UI Emoji", "Noto Sans Symbols 2", "Segoe UI Symbol",
+)  # fmt: skip
+"""Fonts that may be installed, for what ours has no sign for."""
+
 ROLES: Final = {
     INK: "ink",
     SOFT: "soft",
@@ -30,8 +40,9 @@ SETTINGS: Final[dict[str, Any]] = {
     "svg.fonttype": "none",
     "pdf.fonttype": 42,
     "font.family": "sans-serif",
-    "font.sans-serif": ["DejaVu Sans"],
+    "font.sans-serif": [FONT],
     "font.size": 8,
+    "text.parse_math": False,
     "axes.titlesize": 8.5,
     "axes.titleweight": "bold",
     "axes.titlelocation": "left",

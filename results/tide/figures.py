@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from ..figures.figure import Axis, Figure, Panel, Point, Series, beside, crossed, line, percents
-from ..figures.from_tables import Tables, cost_figure, distinct, rows, short, value
+from ..figures.from_tables import Tables, cost_figure, distinct, rows, value
+from ..figures.names import short
 from ..table import Table
 from .accuracy import SET_NAMES
 
