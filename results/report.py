@@ -17,6 +17,9 @@ Records: TypeAlias = Sequence[Mapping[str, Any]]
 BOUNDS: Final = "`report --table completeness` has the bounds"
 """Where the rates of an incomplete run stand as they could still be: comparisons share its mark and not its table."""
 
+SINGLY: Final = 6
+"""Up to how many models a headline tells apart."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Listed:
@@ -30,16 +33,19 @@ class Listed:
 class Reading:
     """How a benchmark's dialogues are read.
 
-    `listed` tells what the records of one dialogue say, also of an unfinished one; `right` are the outcomes that count
-    as a success, `wrong` those of a query that ran and missed. Of a prompt's `## ` sections, `question` is shown first
-    and the `quiet` ones are folded. `references` name the gold statements of a turn in the order in which the benchmark
-    asks for them; `servers` are options of a run that only say where something is kept, so that dialogues are replayed
-    without them.
+    `listed` tells what the records of one dialogue say, also of an unfinished one. `right` are the outcomes that count
+    as a success, `unscored` those that are not counted, and `endings` those that only say why no more answers came;
+    every other is a failure. `order` has the values of facets whose order means something; dialogues are listed by it.
+    Of a prompt's `## ` sections, `question` is shown first and the `quiet` ones are folded. `references` name the gold
+    statements of a turn in the order in which the benchmark asks for them; `servers` are options of a run that only say
+    where something is kept, so that dialogues are replayed without them.
     """
 
     listed: Callable[[Records], Listed]
     right: frozenset[str]
-    wrong: frozenset[str] = frozenset()
+    unscored: frozenset[str] = frozenset()
+    endings: frozenset[str] = frozenset()
+    order: Mapping[str, Sequence[str]] = field(default_factory=dict[str, Sequence[str]])
     question: str = ""
     quiet: frozenset[str] = frozenset()
     references: Sequence[str] = ("gold",)
@@ -52,8 +58,8 @@ class Report:
 
     `marks` are what no reader may miss (SIMULATED, SYNTHETIC, INCOMPLETE), by their word; `facts` say what was run.
     `published` reads what the benchmark's paper states, for whoever wants it beside.
-    `headline` are the numbers that a reader looks for first; `scored` and `paid` say in words how much is there and
-    what the answers cost.
+    `headline` are the numbers that a reader looks for first, by measure and `by_model`; `scored` and `paid` say in
+    words how much is there and what the answers cost.
     """
 
     title: str
@@ -62,7 +68,7 @@ class Report:
     warnings: Sequence[str]
     tables: Sequence[Table]
     published: Callable[[], Published] | None = None
-    headline: Mapping[str, Rate] = field(default_factory=dict[str, Rate])
+    headline: Mapping[str, Mapping[str, Rate]] = field(default_factory=dict[str, Mapping[str, Rate]])
     scored: str = ""
     paid: str = ""
     figures: Sequence[Figure] = ()
@@ -84,6 +90,13 @@ class Report:
             "warnings": list(self.warnings),
             "tables": [table.to_json() for table in self.tables],
         }
+
+
+def by_model(models: Sequence[str], rate: Callable[[str | None], Rate]) -> dict[str, Rate]:
+    """Return the rate of each model that it was planned for; of more than six models that of all, under this name."""
+    if len(models) > SINGLY:
+        return {"all models": rate(None)}
+    return {model: each for model in models if (each := rate(model)).planned}
 
 
 Reporter: TypeAlias = Callable[[Sequence[RunFolder]], Report]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from ...datasets.enterprisemem.conditions import BY_NAME
 from ...datasets.enterprisemem.prompts import prompts
 from ...datasets.enterprisemem.record import read_record
 from ..report import Listed, Reading, Records
@@ -17,7 +18,7 @@ def reading() -> Reading:
     return Reading(
         listed=listed,
         right=frozenset({"correct"}),
-        wrong=frozenset({"wrong_result"}),
+        order={"condition": [*BY_NAME]},
         question=headings.question,
         quiet=frozenset({headings.source, headings.schema, headings.guidance, headings.requirements}),
         references=REFERENCES,

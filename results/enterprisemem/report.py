@@ -12,9 +12,9 @@ from ...datasets.enterprisemem.sessions import DATABASES
 from ..configurations import models_table, stating, substitutions
 from ..published import read_published
 from ..reading import RunFolder, scoring_facts, scoring_warnings, simulated_mark
-from ..report import BOUNDS, Report
+from ..report import BOUNDS, Report, by_model
 from ..spending import cost, paid
-from ..table import Table
+from ..table import Rate, Table
 from . import accuracy, data, memory, outcomes, reasoning
 from .figures import figures
 from .reading import reading
@@ -58,12 +58,22 @@ def report(runs: Sequence[RunFolder]) -> Report:
         ],
         published=partial(read_published, PUBLISHED),
         tables=found,
-        headline={f"EX% at {c}": turns.rate(turns.part(None, c)) for c in turns.plan.conditions},
+        headline=_headline(turns),
         scored=f"{len(turns.records):,} of {turns.part().planned:,} turns",
         paid=paid(sweep.spent.values()),
         figures=figures({table.key: table for table in found}),
         reading=reading(),
     )
+
+
+def _headline(turns: Turns) -> dict[str, dict[str, Rate]]:
+    """Return EX% per condition, by model."""
+    return {
+        f"EX% at {condition}": by_model(
+            turns.plan.models, lambda model, condition=condition: turns.rate(turns.part(model, condition))
+        )
+        for condition in turns.plan.conditions
+    }
 
 
 def tables(turns: Turns) -> Iterator[Table]:

@@ -116,7 +116,7 @@ def _saved(canvas: Canvas, kind: Format) -> bytes:
 def _draw_panel(part: Canvas | SubFigure, panel: Panel) -> Labels:
     """Draw a panel, and return the names of its series with their points: they find their places later."""
     axes = part.subplots()
-    axes.set_title(panel.title)
+    axes.set_title(panel.title, parse_math=False)
     _axis(axes, "x", panel.x)
     _axis(axes, "y", panel.y)
     for series in panel.series:
@@ -182,6 +182,7 @@ def _rows(axes: Axes, rows: Sequence[str]) -> None:
     axes.tick_params(axis="y", length=0)
     axes.grid(visible=False, axis="y")
     for row, label in zip(rows, axes.get_yticklabels(), strict=True):
+        label.set_parse_math(False)
         if row.startswith("# "):
             label.set_fontweight("bold")
 
@@ -200,6 +201,7 @@ def _named(axes: Axes, series: Series, last: Point) -> Annotation:
         textcoords="axes fraction",
         color=color(series.style),
         va="center",
+        parse_math=False,
         arrowprops={"arrowstyle": "-", "color": RULE, "linewidth": 0.7, "shrinkA": 1, "shrinkB": 2, "relpos": (0, 0.5)},
         annotation_clip=False,
     )

@@ -42,7 +42,6 @@ SETTINGS: Final[dict[str, Any]] = {
     "font.family": "sans-serif",
     "font.sans-serif": [FONT],
     "font.size": 8,
-    "text.parse_math": False,
     "axes.titlesize": 8.5,
     "axes.titleweight": "bold",
     "axes.titlelocation": "left",

@@ -75,7 +75,7 @@ class Packer:
         self._long: set[int] = set()
         self._texts = Texts()
         self._dialogues: list[Json] = []
-        self._rows: list[Json] = []
+        self._rows: list[tuple[tuple[int, ...], Json]] = []
         self._facets: list[str] = []
         self._words = Texts()
         self._blocks: list[str] = []
@@ -90,7 +90,8 @@ class Packer:
         values = [self._word(facets[name]) if name in facets else -1 for name in self._facets]
         outcomes = [self._word(outcome) for outcome in listed.outcomes]
         place = [len(self._blocks), len(self._dialogues)]
-        self._rows.append(cast("Json", [transcript.unit, int(transcript.ended), *place, values, outcomes]))
+        row: Json = cast("Json", [transcript.unit, int(transcript.ended), *place, values, outcomes])
+        self._rows.append((self._rank(facets), row))
         self._dialogues.append(self._dialogue(transcript))
         if self._texts.size >= BLOCK:
             self._close()
@@ -101,16 +102,25 @@ class Packer:
         words = self._words.items
         index: Json = {
             "facets": cast("Json", self._facets),
+            "order": {name: list[Json](values) for name, values in self._reading.order.items()},
             "words": words,
             "kinds": [self._kind(str(word)) for word in words],
-            "rows": self._rows,
+            "rows": [row for _, row in sorted(self._rows, key=lambda ranked: ranked[0])],
         }
         return Packed(_packed(index), _packed(self._shared.items), self._blocks, len(self._rows))
 
+    def _rank(self, facets: Mapping[str, str]) -> tuple[int, ...]:
+        """Return where a dialogue belongs by the facets that have an order; unknown values stand last."""
+        order = self._reading.order.items()
+        return tuple(
+            values.index(facets[name]) if facets.get(name) in values else len(values) for name, values in order
+        )
+
     def _kind(self, outcome: str) -> str:
-        """Return how an outcome is shown: as right, as wrong, or as neither."""
+        """Return how an outcome is shown."""
         reading = self._reading
-        return "right" if outcome in reading.right else "wrong" if outcome in reading.wrong else "other"
+        named = {"right": reading.right, "unscored": reading.unscored, "ending": reading.endings}
+        return next((kind for kind, outcomes in named.items() if outcome in outcomes), "wrong")
 
     def _close(self) -> None:
         if self._dialogues:

@@ -91,14 +91,28 @@ def _facts(report: Report) -> Iterator[tuple[str, Json]]:
     yield from report.facts.items()
 
 
-def _headline(headline: Mapping[str, Rate]) -> Markup | None:
-    if not headline:
+def _headline(headline: Mapping[str, Mapping[str, Rate]]) -> Markup | None:
+    """Return a row per measure when all are of one model, or of all together; else a row per model under each."""
+    whose = list(dict.fromkeys(who for rates in headline.values() for who in rates))
+    if not whose:
         return None
-    rows = (
-        tag("tr", tag("th", name, scope="row"), tag("td", rate_bar(rate)), tag("td", rate.shown().text()))
-        for name, rate in headline.items()
-    )
-    return tag("table", tag("caption", "With 95 % intervals"), tag("tbody", *rows), class_="headline")
+    if len(whose) == 1:
+        parts = [tag("tbody", *(_rate(name, rate) for name, rates in headline.items() for rate in rates.values()))]
+    else:
+        parts = [
+            tag(
+                "tbody",
+                tag("tr", tag("th", name, scope="rowgroup", colspan=3)),
+                *(_rate(who, rate) for who, rate in rates.items()),
+            )
+            for name, rates in headline.items()
+        ]
+    caption = "With 95 % intervals" if len(whose) > 1 else f"{whose[0]}, with 95 % intervals"
+    return tag("table", tag("caption", caption), *parts, class_="headline")
+
+
+def _rate(name: str, rate: Rate) -> Markup:
+    return tag("tr", tag("th", name, scope="row"), tag("td", rate_bar(rate)), tag("td", rate.shown().text()))
 
 
 def _figures(report: Report, drawn: Mapping[str, Markup]) -> Markup:
@@ -137,6 +151,7 @@ def _dialogues(packed: Packed, report: Report) -> Markup | None:
                 "div",
                 tag("form", id="filters", role="search"),
                 tag("p", "", id="count", aria_live="polite"),
+                tag("p", "", id="legend"),
                 tag("div", id="list", tabindex=0, role="listbox", aria_label="Dialogues"),
                 class_="finder",
             ),

@@ -10,7 +10,7 @@ from ...datasets.tide.samples import KINDS, Kind
 from ..configurations import models_table, stating, substitutions
 from ..published import read_published
 from ..reading import RunFolder, scoring_facts, scoring_warnings, simulated_mark
-from ..report import BOUNDS, Report
+from ..report import BOUNDS, Report, by_model
 from ..spending import cost, paid
 from ..table import Rate, Table
 from . import accuracy, beyond, breakdown, chain, data, drift, interaction, outcomes
@@ -54,10 +54,12 @@ def report(runs: Sequence[RunFolder]) -> Report:
     )
 
 
-def _headline(dialogues: Dialogues) -> dict[str, Rate]:
-    """Return DEA% per sample set, over all models."""
+def _headline(dialogues: Dialogues) -> dict[str, dict[str, Rate]]:
+    """Return DEA% per sample set, by model."""
     return {
-        f"DEA% on {accuracy.SET_NAMES[kind]}": accuracy.rate_of(dialogues, "DEA", None, kind)
+        f"DEA% on {accuracy.SET_NAMES[kind]}": by_model(
+            dialogues.labels, lambda model, kind=kind: accuracy.rate_of(dialogues, "DEA", model, kind)
+        )
         for kind in dialogues.taken("f")
     }
 

@@ -40,8 +40,9 @@ def listed(records: Records) -> Listed:
 
 
 READING = Reading(
-    listed=listed, right=frozenset({"correct"}), wrong=frozenset({"wrong_result"}), question="Question",
-    quiet=frozenset({"Schema"}), references=("gold", "fallback"),
+    listed=listed, right=frozenset({"correct"}), unscored=frozenset({"simulator error"}),
+    endings=frozenset({"turn limit"}), order={"condition": ("A", "B", "B_wm5", "C", "D")},
+    question="Question", quiet=frozenset({"Schema"}), references=("gold", "fallback"),
 )  # fmt: skip
 
 
@@ -98,7 +99,7 @@ def report(title: str = "A made-up run", **parts: Any) -> Report:
     )
     fields: dict[str, Any] = {
         "marks": {"INCOMPLETE": "100 of 120 turns are scored"}, "facts": {"seed": 0}, "warnings": ["it is made up"],
-        "tables": [table], "headline": {"EX% at A": rate}, "paid": "$1.00", "reading": READING,
+        "tables": [table], "headline": {"EX% at A": {"sim/one": rate}}, "paid": "$1.00", "reading": READING,
     }  # fmt: skip
     return Report(title=title, **fields | parts)
 

@@ -2,11 +2,14 @@
 // The list of dialogues: only the rows in sight exist, so that its length does not matter.
 
 const ROW = 52;
-const SIGNS = { right: "✓", wrong: "✗", other: "–" };
+const SIGNS = { right: "✓", wrong: "✗", ending: "!", unscored: "–" };
+const MEANINGS = { right: "right", wrong: "wrong", ending: "ended early", unscored: "not scored" };
 const CHOICES = 40; // a facet with more values than this is found by typing
 
+const distinct = (values) => [...new Set(values)];
+
 class List {
-  constructor(rows, facets, chosen) {
+  constructor(rows, facets, order, chosen) {
     this.all = rows;
     this.shown = rows;
     this.at = -1;
@@ -18,16 +21,18 @@ class List {
     addEventListener("resize", () => this.draw());
     this.form.addEventListener("input", () => this.filter());
     this.form.addEventListener("submit", (event) => event.preventDefault());
-    this.form.append(...this.controls(facets));
+    this.form.append(...this.controls(facets, order));
+    document.getElementById("legend").append(...this.legend());
     this.filter();
   }
 
-  controls(facets) {
+  controls(facets, order) {
     const select = (name, values) =>
       element("label", {}, name, element("select", { name }, element("option", { value: "" }, "all"), values.map((value) => element("option", { value }, value))));
-    const distinct = (values) => [...new Set(values)];
+    const place = (name, value) => (order[name] ?? []).indexOf(value);
+    const values = (name) => distinct(this.all.map((row) => row.facets[name]).filter((value) => value !== undefined));
     const selects = facets
-      .map((name) => [name, distinct(this.all.map((row) => row.facets[name]).filter((value) => value !== undefined))])
+      .map((name) => [name, values(name).sort((one, other) => place(name, one) - place(name, other))])
       .filter(([, values]) => values.length > 1 && values.length <= CHOICES)
       .map(([name, values]) => select(name, values));
     const outcomes = distinct(this.all.flatMap((row) => row.outcomes.map((outcome) => outcome.word))).sort();
@@ -37,6 +42,17 @@ class List {
       select("outcome", [...outcomes, ...unfinished]),
       element("label", { class: "find" }, "find", element("input", { name: "find", type: "search", placeholder: "part of a name" })),
     ];
+  }
+
+  // What each sign stands for in this list.
+  legend() {
+    const outcomes = this.all.flatMap((row) => row.outcomes);
+    const words = (kind) => distinct(outcomes.filter((outcome) => outcome.kind === kind).map((outcome) => outcome.word)).sort();
+    const signs = Object.keys(SIGNS)
+      .map((kind) => [kind, words(kind)])
+      .filter(([, found]) => found.length > 0)
+      .map(([kind, found]) => element("span", {}, element("span", { class: kind }, SIGNS[kind]), ` ${MEANINGS[kind]}: ${found.join(", ")}`));
+    return this.all.some((row) => !row.ended) ? [...signs, element("span", {}, "… unfinished")] : signs;
   }
 
   filter() {
@@ -63,14 +79,13 @@ class List {
   }
 
   row(row, place) {
-    const name = row.facets.session ?? row.facets.sample ?? row.unit;
-    const where = Object.entries(row.facets).filter(([key]) => key !== "session" && key !== "sample").map(([, value]) => value);
+    const { session, sample, model, ...where } = row.facets;
     const signs = row.outcomes.map(({ word, kind }) => element("span", { class: kind, title: word }, SIGNS[kind]));
     const made = element(
       "div",
       { class: "row", role: "option", "aria-selected": String(place === this.at), onclick: () => this.choose(place) },
-      element("div", { class: "top" }, element("span", { class: "name" }, name), element("span", { class: "signs" }, signs, row.ended ? null : "…")),
-      element("div", { class: "where" }, where.join(" · ")),
+      element("div", { class: "top" }, element("span", { class: "name" }, session ?? sample ?? row.unit), element("span", { class: "signs" }, signs, row.ended ? null : "…")),
+      element("div", { class: "where" }, [...Object.values(where), model].join(" · ")), // the longest last
     );
     made.style.top = `${place * ROW}px`;
     return made;

@@ -5,8 +5,8 @@ async function dialogues() {
   const browser = document.querySelector(".browser");
   const pane = document.getElementById("reader");
   const reading = JSON.parse(pane.dataset.reading);
-  const { rows, facets } = await index();
-  const list = new List(rows, facets, show);
+  const { rows, facets, order } = await index();
+  const list = new List(rows, facets, order, show);
   let latest;
 
   async function show(row) {

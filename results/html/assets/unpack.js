@@ -25,13 +25,13 @@ async function dialogue(row) {
   return { turns: block.dialogues[row.place], text: (number) => (number < 0 ? shared[-1 - number] : block.texts[number]) };
 }
 
-// Returns the rows of the list with their facets by name, and the facets with all their values.
+// Returns the rows of the list with their facets by name, the facets' names, and the order of values that have one.
 async function index() {
-  const { facets, words, kinds, rows } = await unpack("index");
+  const { facets, order, words, kinds, rows } = await unpack("index");
   const listed = rows.map(([unit, ended, block, place, values, outcomes]) => ({
     unit, ended, block, place,
     facets: Object.fromEntries(values.map((word, column) => [facets[column], words[word]]).filter(([, value]) => value !== undefined)),
     outcomes: outcomes.map((word) => ({ word: words[word], kind: kinds[word] })),
   }));
-  return { rows: listed, facets };
+  return { rows: listed, facets, order };
 }
