@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 LONGEST: Final = 24
 """Characters of a name beside a panel of a phone's width."""
 
-_BETWEEN: Final = "-_/:@ "
+_BETWEEN: Final = "-_/:@?& "
 _WORD: Final = re.compile(f"[^{_BETWEEN}]+")
 
 

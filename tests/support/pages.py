@@ -67,18 +67,24 @@ def turn(number: int, category: str, answer: str, question: str, **record: Any) 
 
 
 def dialogue(
-    name: str, turns: int = 3, condition: str = "B", answer: str = "SELECT 1", question: str = "How many?"
+    name: str,
+    turns: int = 3,
+    condition: str = "B",
+    answer: str = "SELECT 1",
+    question: str = "How many?",
+    model: str = "sim/one",
+    last: str = "wrong_result",
 ) -> Transcript:
     """Return a dialogue whose last turn is wrong, and all before it right."""
     steps = [
         step
         for number in range(1, turns + 1)
         for step in turn(
-            number, "wrong_result" if number == turns > 1 else "correct", answer, f"{question} ({number})",
+            number, last if number == turns > 1 else "correct", answer, f"{question} ({number})",
             condition=condition, source="shop", session=name,
         )
     ]  # fmt: skip
-    return Transcript(f"sim/one/{condition}/{name}/0", {"model": "sim/one"}, ended=True, steps=steps)
+    return Transcript(f"{model}/{condition}/{name}/0", {"model": model}, ended=True, steps=steps)
 
 
 def packed(transcripts: Sequence[Transcript]) -> Packed:

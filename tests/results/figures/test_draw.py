@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import pairwise
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from turntide.results.figures.draw import draw, draw_panels, spread
-from turntide.results.figures.figure import Axis, Figure, Panel, Series, line, percents
-from turntide.results.figures.style import ROLES, SERIES, dashes, marker
+from matplotlib.font_manager import FontEntry, fontManager
+from turntide.results.figures.draw import draw, draw_panels, fonts, spread
+from turntide.results.figures.figure import Axis, Figure, Panel, Point, Series, line, percents
+from turntide.results.figures.style import FONT, ROLES, SERIES, dashes, marker
 from turntide.results.figures.themed import themed
 
 FIGURE = Figure(
@@ -51,6 +53,23 @@ def test_text_stays_text_and_follows_the_theme_without_inline_style() -> None:
 def test_series_differ_in_marker_and_dashes_and_not_by_colour_alone() -> None:
     styles = range(2 * len(SERIES))
     assert len({(marker(style), str(dashes(style))) for style in styles}) == len(styles)
+
+
+@pytest.mark.parametrize("name", ["模型 🙂", "x" * 200, "$\\frac$ and a_b^$"])
+def test_a_name_that_cannot_be_drawn_well_is_drawn_in_silence(name: str, capfd: pytest.CaptureFixture[str]) -> None:
+    panel = replace(FIGURE.panels[0], title=name)
+    named = replace(panel, series=[replace(panel.series[0], name=name)])
+    listed = replace(panel, series=[Series(name=name, style=0, points=[Point(0, 1)])], rows=["# all", name])
+    equal = replace(listed, x=Axis(label="points", low=0, high=0))
+    for svg in draw_panels(replace(FIGURE, panels=[named, listed, equal])):  # a warning would be an error here
+        assert name in svg
+    assert capfd.readouterr() == ("", "")
+
+
+def test_fonts_that_are_installed_help_out_where_ours_has_no_sign(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fontManager, "ttflist", [FontEntry(name=name) for name in ("Any", "PingFang SC")])
+    assert fonts(["gpt-5", "Größe"]) == [FONT]
+    assert fonts(["gpt-5", "模型"]) == [FONT, "PingFang SC"]
 
 
 @given(st.lists(st.floats(-1, 2), max_size=12), st.floats(0.01, 0.2))

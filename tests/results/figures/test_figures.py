@@ -10,7 +10,7 @@ import pytest
 from turntide.engine.cli import main
 from turntide.results.enterprisemem.report import report
 from turntide.results.figures.figure import Figure
-from turntide.results.figures.from_tables import cost_figure, short
+from turntide.results.figures.from_tables import cost_figure
 from turntide.results.reading import open_run
 from turntide.results.spending import Spent, cost
 from turntide.results.table import Rate
@@ -77,13 +77,14 @@ def test_cost_is_money_where_there_is_a_price_and_tokens_elsewhere() -> None:
     assert figure.panels[0].series[0].points[0].x == 11  # pyright: ignore[reportOptionalMemberAccess]
 
 
-def test_names_lose_a_provider_that_all_share_and_stay_distinct() -> None:
-    assert short(["sim/one", "sim/two"]) == {"sim/one": "one", "sim/two": "two"}
-    assert short(["a/one", "b/two"]) == {"a/one": "a/one", "b/two": "b/two"}
-    (cut,) = short(["anthropic/claude-opus-4.6-20260101@thinking"]).values()
-    assert len(cut) == 24
-    twins = ["x/" + "a" * 15 + middle + "b" * 15 for middle in "12"]
-    assert len(set(short(twins).values())) == 2
+def test_points_of_one_turn_stand_in_one_place(tmp_path: Path) -> None:
+    run = open_run(write(tmp_path, replace(SWEEP, talks=TALKS[:1])))
+    figures = named(list(report([run]).figures))
+    for panel in (*figures["collapse"].panels, *figures["mbs"].panels):
+        assert panel.x.low is not None
+        assert panel.x.high is not None
+        xs = [point.x for series in panel.series for point in series.points]
+        assert max(xs) - min(xs) < (1 / 8) * (panel.x.high - panel.x.low)
 
 
 def test_the_command_writes_each_as_svg_and_pdf(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

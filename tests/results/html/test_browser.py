@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from turntide.results.table import Table
+from turntide.results.table import Rate, Table
 
 from ...support.pages import HOSTILE, dialogue, made
 from .conftest import opened, rows
@@ -102,6 +102,52 @@ async def test_at_360_pixels_nothing_sticks_out_and_one_thing_is_read_at_a_time(
         assert not await page.is_visible("#list")
         await page.click("text=← List")
         assert await page.is_visible("#list")
+
+
+@pytest.mark.parametrize("length", [59, 168])
+async def test_at_360_pixels_no_name_makes_the_page_scroll_sideways(
+    browser: Browser, tmp_path: Path, length: int
+) -> None:
+    models = [f"sim/{end:x<{length}}" for end in ("one", "two")]
+    rate = Rate(hits=1, scored=2, planned=2, low=0.1, high=0.9)
+    for headline in (dict.fromkeys(models, rate), {models[0]: rate}):
+        path = tmp_path / "long.html"
+        talks = [dialogue(f"S-{model[4:]}", model=model) for model in models]
+        path.write_text(made(talks, headline={f"EX% at {models[0]}": headline}), encoding="utf-8")
+        async with opened(browser, path, 360) as page:
+            assert await page.evaluate("document.documentElement.scrollWidth") == 360
+            await page.locator(".row").first.click()
+            await page.wait_for_selector(".turn")
+            assert await page.evaluate("document.documentElement.scrollWidth") == 360
+
+
+async def test_whatever_scores_nothing_looks_wrong_and_a_dash_is_what_is_not_scored(
+    browser: Browser, tmp_path: Path
+) -> None:
+    path = tmp_path / "signs.html"
+    signs = {"wrong_result": "✗", "runtime": "✗", "preamble": "✗", "turn limit": "!", "simulator error": "–"}
+    path.write_text(made([dialogue(last, 2, last=last) for last in signs]), encoding="utf-8")
+    async with opened(browser, path) as page:
+        assert await page.locator(".signs").all_inner_texts() == [f"✓{sign}" for sign in signs.values()]
+        assert await page.locator("#legend > span").all_inner_texts() == [
+            "✓ right: correct",
+            "✗ wrong: preamble, runtime, wrong_result",
+            "! ended early: turn limit",
+            "– not scored: simulator error",
+        ]
+
+
+async def test_conditions_stand_in_the_benchmarks_order_in_the_list_and_its_filter(
+    browser: Browser, tmp_path: Path
+) -> None:
+    path = tmp_path / "order.html"
+    talks = [dialogue("S", condition=condition) for condition in ("C", "D", "A", "B", "B_wm5")]
+    path.write_text(made(talks), encoding="utf-8")
+    async with opened(browser, path) as page:
+        options = await page.locator("select[name=condition] option").all_inner_texts()
+        assert options == ["all", "A", "B", "B_wm5", "C", "D"]
+        shown = await page.locator(".row .where").all_inner_texts()
+        assert [where.partition(" ")[0] for where in shown] == options[1:]
 
 
 async def test_no_answer_ever_runs_and_each_is_read_as_it_is(browser: Browser, tmp_path: Path) -> None:

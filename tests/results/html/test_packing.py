@@ -26,7 +26,7 @@ def test_every_text_of_a_block_stands_once_and_every_number_finds_its_own() -> N
 def test_the_list_says_what_each_dialogue_is_and_where_it_stands() -> None:
     index = unpacked(packed([dialogue("one"), dialogue("two", condition="A")]).index)
     words = index["words"]
-    unit, ended, block, place, values, outcomes = index["rows"][1]
+    unit, ended, block, place, values, outcomes = index["rows"][0]
     assert (unit, ended, block, place) == ("sim/one/A/two/0", 1, 0, 1)
     assert dict(zip(index["facets"], (words[value] for value in values), strict=True)) == {
         "model": "sim/one", "condition": "A", "source": "shop", "session": "two",

@@ -15,9 +15,13 @@ from turntide.engine.cli import main
 from turntide.engine.folder.manifest import Manifest
 from turntide.engine.folder.scorings import Draft
 from turntide.engine.journal import scan
+from turntide.results.enterprisemem.report import report
+from turntide.results.enterprisemem.turns import CATEGORIES
+from turntide.results.html.page import page as as_html
+from turntide.results.reading import open_run
 from turntide.results.table import Table
 
-from ...support.pages import dialogue, made, unpacked
+from ...support.pages import dialogue, made, packed, unpacked
 from ...support.sweeps import Sweep, Talk, write
 
 HOSTILE = '</script><script>hacked=1</script><img src=x onerror="hacked=1">\u202e'
@@ -34,9 +38,9 @@ class Elements(HTMLParser):
         self.found.append((tag, dict(attrs)))
 
 
-def bare(folder: Path, shuffled: int | None = None) -> Path:
+def bare(folder: Path, shuffled: int | None = None, sweep: Sweep = SWEEP) -> Path:
     """Return a run whose data are nowhere, and whose figures are few."""
-    write(folder, SWEEP, shuffled=shuffled)
+    write(folder, sweep, shuffled=shuffled)
     held = Manifest.load(folder)
     replace(held, settings={"spec": {**held.settings["spec"], "options": {"data": "nowhere"}}}).save(folder)
     return folder
@@ -97,6 +101,35 @@ def test_a_run_that_was_scored_again_shows_the_new_outcomes_and_says_so(tmp_path
         assert [index["words"][word] for word in {word for row in index["rows"] for word in row[5]}] == outcomes
         assert ("Results and outcomes are those of scoring number 1" in html) is (outcomes == ["runtime"])
         assert ("scoring 1 is over other data than the run" in html) is (bool(differs) and not scoring)
+
+
+def test_every_category_but_correct_is_wrong_and_the_list_follows_models_and_conditions(tmp_path: Path) -> None:
+    categories = iter(CATEGORIES * 3)
+    sweep = replace(
+        SWEEP,
+        models=("sim/two", "sim/one"),
+        conditions=("C", "A"),
+        told=lambda model, condition, talk, turn: {"category": next(categories)},
+    )
+    run, page = bare(tmp_path / "run", sweep=sweep), tmp_path / "page.html"
+    assert main(["report", str(run), "--html", str(page)]) == 0
+    index = unpacked(re.findall(r'id="data-index">([^<]*)<', page.read_text())[0])
+    kinds = dict(zip(index["words"], index["kinds"], strict=True))
+    assert {kinds[category] for category in CATEGORIES if category != "correct"} == {"wrong"}
+    assert [unit.rpartition("/NW")[0] for unit, *_ in index["rows"]] == [
+        f"sim/{model}/{condition}" for model in ("two", "one") for condition in "AC" for _ in SWEEP.talks
+    ]
+
+
+@pytest.mark.parametrize("count", [1, 2, 6, 7])
+def test_the_summary_tells_up_to_six_models_apart_and_says_where_it_does_not(tmp_path: Path, count: int) -> None:
+    models = [f"sim/model-{number}" for number in range(count)]
+    html = as_html(report([open_run(write(tmp_path, replace(SWEEP, models=models)))]), {}, packed([]), [])
+    (summary,) = re.findall('<table class="headline">.*?</table>', html)
+    assert ("all models, with" in summary) is (count > 6)
+    for model in models:
+        times = 0 if count > 6 else 1 if count == 1 else len(SWEEP.conditions)  # one model: in the caption
+        assert len(re.findall(f"{model}[<,]", summary)) == times
 
 
 def test_the_order_of_arrival_leaves_no_trace(tmp_path: Path) -> None:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import msgspec
 import pytest
 from turntide.datasets.tide.metrics import METRICS
-from turntide.datasets.tide.record import Plan
+from turntide.datasets.tide.record import Ending, Plan
 from turntide.datasets.tide.samples import SUBTYPES, VERDICTS
 from turntide.results.published import read_published
 from turntide.results.statistics import clustered_proportion
 from turntide.results.table import Cell, Difference, Number, Rate, Table
 from turntide.results.tide import accuracy, breakdown, chain, data, drift, interaction, outcomes
 from turntide.results.tide.dialogues import Dialogues
+from turntide.results.tide.reading import reading
 from turntide.results.tide.report import tables
 from turntide.results.tide.simulator import PUBLISHED, Decisions
 from turntide.results.tide.simulator import tables as router_tables
@@ -150,6 +153,18 @@ def test_every_metric_stands_in_every_group_of_every_set_that_it_is_taken_on(dia
     for (_, _, kind, _), cells in found.items():
         taken = {metric.name for metric in METRICS if kind in [accuracy.SET_NAMES[each] for each in metric.kinds]}
         assert set(counts(cells)) == taken
+
+
+def test_a_dialogue_is_listed_by_its_queries_and_one_that_is_not_scored_by_its_ending() -> None:
+    def listed(right: str, ending: Ending = "complete") -> Sequence[str]:
+        record = dialogue("m", "f", "joint", TRIPLETS[0], right, ending=ending)
+        return reading().listed([msgspec.to_builtins(record)]).outcomes
+
+    assert listed("+-") == ["right query", "wrong query"]
+    assert listed("+.", "turn_limit") == ["right query", "no query", "turn limit"]
+    assert listed("+.", "simulator_error") == ["simulator error"]
+    assert reading().unscored == {"simulator error"}
+    assert reading().endings == {"abstained", "cut", "refused", "turn limit"}
 
 
 def test_the_other_comparisons_stand_beside_the_headline(dialogues: Dialogues) -> None:
