@@ -14,8 +14,8 @@ _BETWEEN: Final = "-_/:@?& "
 _WORD: Final = re.compile(f"[^{_BETWEEN}]+")
 
 
-def short(names: Sequence[str], longest: int = LONGEST) -> dict[str, str]:
-    """Return names as figures show them: distinct ones stay distinct, in `longest` characters unless that takes more.
+def short(names: Sequence[str]) -> dict[str, str]:
+    """Return names as figures show them: distinct ones stay distinct, in `LONGEST` characters unless that takes more.
 
     A provider that all share goes in any case. While one name is too long, all lose their paths, then words that all
     share, from the last on; those that are still too long are cut.
@@ -25,12 +25,12 @@ def short(names: Sequence[str], longest: int = LONGEST) -> dict[str, str]:
     if shared := _shared_provider(given):
         shown = _changed(given, lambda name: name.removeprefix(shared))
     for step in (_without_path, _base, *(partial(_without, word) for word in _shared_words(given))):
-        if any(len(name) > longest for name in shown):
+        if any(len(name) > LONGEST for name in shown):
             shown = _changed(shown, step)
     found = list[str]()
     for place, name in enumerate(shown):
         others = [*found, *shown[:place], *shown[place + 1 :]]
-        found.append(name if len(name) <= longest else _cut(name, others, longest))
+        found.append(name if len(name) <= LONGEST else _cut(name, others))
     return dict(zip(given, found, strict=True))
 
 
@@ -80,9 +80,9 @@ class _Rest(NamedTuple):
         return name.startswith(self.head) and name.endswith(self.tail) and self.within in name
 
 
-def _cut(name: str, others: Sequence[str], longest: int) -> str:
-    """Return as little of a name as tells it from all `others`, though not less than `longest` characters show."""
-    for size in range(longest, len(name)):
+def _cut(name: str, others: Sequence[str]) -> str:
+    """Return what tells a name from all `others`, in `LONGEST` characters or as few more as that takes."""
+    for size in range(LONGEST, len(name)):
         for rest in _rests(name, size):
             if str(rest) not in others and not any(map(rest.fits, others)):
                 return str(rest)

@@ -7,6 +7,7 @@ import json
 from base64 import b64encode
 from collections.abc import Iterator, Mapping, Sequence
 from importlib.resources import files
+from itertools import starmap
 from typing import Final
 
 from ...adapters.base import Json
@@ -93,22 +94,19 @@ def _facts(report: Report) -> Iterator[tuple[str, Json]]:
 
 def _headline(headline: Mapping[str, Mapping[str, Rate]]) -> Markup | None:
     """Return a row per measure when all are of one model, or of all together; else a row per model under each."""
-    whose = list(dict.fromkeys(who for rates in headline.values() for who in rates))
+    whose = {who for rates in headline.values() for who in rates}
     if not whose:
         return None
     if len(whose) == 1:
-        parts = [tag("tbody", *(_rate(name, rate) for name, rates in headline.items() for rate in rates.values()))]
+        caption = f"{whose.pop()}, with 95 % intervals"
+        parts = [[_rate(name, rate) for name, rates in headline.items() for rate in rates.values()]]
     else:
+        caption = "With 95 % intervals"
         parts = [
-            tag(
-                "tbody",
-                tag("tr", tag("th", name, scope="rowgroup", colspan=3)),
-                *(_rate(who, rate) for who, rate in rates.items()),
-            )
+            [tag("tr", tag("th", name, scope="rowgroup", colspan=3)), *starmap(_rate, rates.items())]
             for name, rates in headline.items()
         ]
-    caption = "With 95 % intervals" if len(whose) > 1 else f"{whose[0]}, with 95 % intervals"
-    return tag("table", tag("caption", caption), *parts, class_="headline")
+    return tag("table", tag("caption", caption), *(tag("tbody", *rows) for rows in parts), class_="headline")
 
 
 def _rate(name: str, rate: Rate) -> Markup:

@@ -85,7 +85,7 @@ class List {
       "div",
       { class: "row", role: "option", "aria-selected": String(place === this.at), onclick: () => this.choose(place) },
       element("div", { class: "top" }, element("span", { class: "name" }, session ?? sample ?? row.unit), element("span", { class: "signs" }, signs, row.ended ? null : "…")),
-      element("div", { class: "where" }, [...Object.values(where), model].join(" · ")), // the longest last
+      element("div", { class: "where" }, [...Object.values(where), model].filter(Boolean).join(" · ")), // the longest last
     );
     made.style.top = `${place * ROW}px`;
     return made;

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from base64 import b64encode
+from collections.abc import Mapping
 from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
@@ -105,12 +106,11 @@ def test_a_run_that_was_scored_again_shows_the_new_outcomes_and_says_so(tmp_path
 
 def test_every_category_but_correct_is_wrong_and_the_list_follows_models_and_conditions(tmp_path: Path) -> None:
     categories = iter(CATEGORIES * 3)
-    sweep = replace(
-        SWEEP,
-        models=("sim/two", "sim/one"),
-        conditions=("C", "A"),
-        told=lambda model, condition, talk, turn: {"category": next(categories)},
-    )
+
+    def told(model: str, condition: str, talk: Talk, turn: int) -> Mapping[str, str]:
+        return {"category": next(categories)}
+
+    sweep = replace(SWEEP, models=("sim/two", "sim/one"), conditions=("C", "A"), told=told)
     run, page = bare(tmp_path / "run", sweep=sweep), tmp_path / "page.html"
     assert main(["report", str(run), "--html", str(page)]) == 0
     index = unpacked(re.findall(r'id="data-index">([^<]*)<', page.read_text())[0])
