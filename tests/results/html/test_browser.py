@@ -121,6 +121,18 @@ async def test_at_360_pixels_no_name_makes_the_page_scroll_sideways(
             assert await page.evaluate("document.documentElement.scrollWidth") == 360
 
 
+async def test_bars_of_the_summary_are_all_drawn_to_one_scale(browser: Browser, tmp_path: Path) -> None:
+    path = tmp_path / "bars.html"
+    rates = {f"sim/{hits}": Rate(hits=hits, scored=9, planned=99, low=0, high=hits / 9) for hits in (0, 9)}
+    path.write_text(made([dialogue("S")], headline={"EX% at A": rates}), encoding="utf-8")
+    for width in (1280, 360):
+        async with opened(browser, path, width) as page:
+            found = await page.evaluate("[...document.querySelectorAll('.bar')].map((bar) => bar.clientWidth)")
+            assert len(found) == 2
+            assert len({*found}) == 1
+            assert found[0] > 100
+
+
 async def test_whatever_scores_nothing_looks_wrong_and_a_dash_is_what_is_not_scored(
     browser: Browser, tmp_path: Path
 ) -> None:
