@@ -5,18 +5,22 @@ from __future__ import annotations
 import math
 import re
 import tomllib
+from collections.abc import Iterator
 from decimal import Decimal, InvalidOperation
+from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, TypeAlias, TypeVar, cast
 
 import msgspec
 
-from ..adapters.base import ConfigurationError
+from ..adapters.base import ConfigurationError, Json
 
 Positive: TypeAlias = Annotated[int, msgspec.Meta(ge=1)]
 NotNegative: TypeAlias = Annotated[int, msgspec.Meta(ge=0)]
 Seconds: TypeAlias = Annotated[float, msgspec.Meta(gt=0, le=86_400)]
 Rate: TypeAlias = Annotated[float, msgspec.Meta(gt=0)]
+_TAKEN: Final = ("", "all")
+"""Labels that name nobody, or more than one model."""
 _USD: Final = r"^\d{1,9}(\.\d{1,12})?$"
 
 
@@ -92,6 +96,11 @@ class Spec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
         names = [model.name for model in self.models]
         if not names:
             raise ValueError("at least one model is needed")
+        if unfit := [name for name in names if name.strip().casefold() in _TAKEN]:
+            raise ValueError(
+                f"a model is labelled {unfit[0]!r}, and reports name models by their labels, all of them together by "
+                "'all': choose another one"
+            )
         if twice := sorted({name for name in names if names.count(name) > 1}):
             raise ValueError(f"the model {twice[0]!r} is named twice; give one of them a label of its own")
         if self.settings.on != "process" and not self.shards:
@@ -151,6 +160,19 @@ def _plain(value: object, place: str = "") -> object:
             return number
         case _:
             return value
+
+
+def texts(value: Json) -> Iterator[str]:
+    """Yield every text in a JSON value: of a benchmark's options, any may be the path of a file."""
+    match value:
+        case str():
+            yield value
+        case dict():
+            yield from chain.from_iterable(map(texts, value.values()))
+        case list():
+            yield from chain.from_iterable(map(texts, value))
+        case _:
+            pass
 
 
 def checked(data: object, shape: type[T], where: str) -> T:

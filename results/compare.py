@@ -12,7 +12,7 @@ import numpy as np
 from ..adapters.base import Json
 from .contrasts import Contrast
 from .differences import UNCORRECTED, corrected, difference
-from .report import Report
+from .report import Report, parted
 from .statistics import clustered_proportion, holm, mcnemar, paired_bootstrap
 from .table import Cell, Difference, Number, Rate, Table, counted
 
@@ -70,7 +70,8 @@ def comparison(
         marks = {**marks, "INCOMPLETE": f"{missing:,} planned pairs are not scored on both sides and are left out"}
     others = ", ".join(dict.fromkeys(each.contrast.other for each in found))
     title = f"{others} compared with {found[0].contrast.baseline}"
-    return Report(title=title, marks=marks, facts=facts or {}, warnings=warnings, tables=list(tables(found)))
+    shown, empty = parted(tables(found))
+    return Report(title=title, marks=marks, facts=facts or {}, warnings=warnings, tables=shown, empty=empty)
 
 
 def tables(found: Sequence[Judged]) -> Iterator[Table]:
@@ -82,8 +83,7 @@ def tables(found: Sequence[Judged]) -> Iterator[Table]:
         yield costs(first)
     metrics = list(dict.fromkeys(each.metric for each in found))
     contrasts = {(each.contrast.other, each.contrast.group): each.contrast for each in found}
-    if (flipped := flips(list(contrasts.values()), metrics)).rows:
-        yield flipped
+    yield flips(list(contrasts.values()), metrics)
 
 
 def differences(found: Sequence[Judged]) -> Table:
@@ -99,8 +99,8 @@ def differences(found: Sequence[Judged]) -> Table:
         rows=rows,
         note="Over what is scored on both sides. Difference: other minus baseline, 95 % interval for paired "
         "proportions at the effective sample size; p: whole clusters flip signs, corrected by Holm over the "
-        f"{len(found)} rows; * p ≤ 0.05. {UNCORRECTED} Gained, lost: right on the other side alone, on the baseline "
-        "alone.",
+        f"{len(found)} row{'s' * (len(found) != 1)}; * p ≤ 0.05. {UNCORRECTED} Gained, lost: right on the other side "
+        "alone, on the baseline alone.",
     )
     return counted(table)
 

@@ -44,7 +44,6 @@ class Gold:
         """Yield how many statements have which finding, and which those are."""
         if self.examined:
             yield self._counts()
-        if self.findings:
             yield self._list()
 
     def _counts(self) -> Table:

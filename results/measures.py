@@ -67,4 +67,5 @@ class Measures:
 
 
 Measurer: TypeAlias = Callable[[Sequence[RunFolder]], Measures]
-"""What an entry point in `turntide.measures` loads to. It raises ConfigurationError when runs cannot be read as one."""
+"""What an entry point in `turntide.measures` loads to. It raises ConfigurationError when runs cannot be read as one,
+NothingScored when they hold no observation yet."""

@@ -16,6 +16,7 @@ from ..engine.folder.manifest import NAME, Difference, Manifest, differences
 from ..engine.folder.scorings import Scoring, merged, numbers, outdated
 from ..engine.journal import Fields, Lines, LinesOfShards, canonical, scan
 from ..engine.shards.folder import shards_of
+from ..engine.spec import texts
 
 _SHOWN = 5
 
@@ -98,6 +99,12 @@ class RunFolder:
         return msgspec.convert(self.identity["auxiliary"], list[ModelIdentity])
 
     @property
+    def inputs(self) -> list[Path]:
+        """Whatever the run's own options name, as paths from where it was started: its data are among them."""
+        began: str = self.manifest.settings.get("cwd", ".")
+        return [Path(began, text) for text in texts(self.manifest.settings["spec"].get("options", {}))]
+
+    @property
     def parts(self) -> tuple[RunFolder, ...]:
         """The folders that hold a journal each: the run's own, or those of its shards."""
         return self.shards or (self,)
@@ -128,6 +135,15 @@ class RunFolder:
         return chain.from_iterable(map(scan, self.journals))
 
 
+class NothingScored(ConfigurationError):
+    """Runs that hold nothing to report or compare yet: `said` tells what there is none of."""
+
+    def __init__(self, said: str, runs: Sequence[RunFolder]) -> None:
+        folders = " ".join(str(run.folder) for run in runs)
+        super().__init__(f"{said} yet in {folders}. `turntide status` says how far it is.")
+        self.runs = runs
+
+
 def simulated_mark(models: Sequence[ModelIdentity], answered: Container[str]) -> dict[str, str]:
     """Return the mark SIMULATED, or nothing: of `models`, which are simulated by their provider's name, and which by
     their own answers. `answered` holds the labels of those whose answers say so, wherever they were asked for."""
@@ -142,7 +158,7 @@ def open_run(folder: Path, scoring: int | None = None) -> RunFolder:
     """Return the run in `folder`, as scoring number `scoring` has it (0: the run's own; None: the newest).
 
     Raises ConfigurationError when there is no run, or a manifest of another shape than a run's; RunError when there is
-    no such scoring, or when the journal is gone or another run's.
+    no such scoring, or it is another run's, or when the journal is gone or another run's.
     """
     if not folder.is_dir():
         raise ConfigurationError(f"there is no folder {folder}. `turntide run` says where it put its run.")
@@ -153,7 +169,13 @@ def open_run(folder: Path, scoring: int | None = None) -> RunFolder:
         return RunFolder(folder, manifest, shards=tuple(open_run(shard, scoring) for shard in shards))
     require_journal(folder, manifest.run)
     number = max(numbers(folder), default=0) if scoring is None else scoring
-    return RunFolder(folder, manifest, Scoring(folder, number) if number else None)
+    return RunFolder(folder, manifest, _scoring(folder, manifest.run, number) if number else None)
+
+
+def _scoring(folder: Path, run: str, number: int) -> Scoring:
+    scoring = Scoring(folder, number)
+    scoring.require(run)
+    return scoring
 
 
 def differing(runs: Sequence[RunFolder]) -> Iterator[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, TypeAlias
 
@@ -15,7 +15,8 @@ from .table import Rate, Table
 Records: TypeAlias = Sequence[Mapping[str, Any]]
 
 BOUNDS: Final = "`report --table completeness` has the bounds"
-"""Where the rates of an incomplete run stand as they could still be: comparisons share its mark and not its table."""
+"""Where the rates of an incomplete run stand as they could still be: comparisons share its mark and not its table, and
+of a run in which nothing is scored there is none."""
 
 SINGLY: Final = 6
 """Up to how many models a headline tells apart."""
@@ -59,7 +60,8 @@ class Report:
     `marks` are what no reader may miss (SIMULATED, SYNTHETIC, INCOMPLETE), by their word; `facts` say what was run.
     `published` reads what the benchmark's paper states, for whoever wants it beside.
     `headline` are the numbers that a reader looks for first, by measure and `by_model`; `scored` and `paid` say in
-    words how much is there and what the answers cost.
+    words how much is there and what the answers cost. `empty` are tables that these runs might have filled and did
+    not: shown to who asks for them.
     """
 
     title: str
@@ -72,6 +74,7 @@ class Report:
     scored: str = ""
     paid: str = ""
     figures: Sequence[Figure] = ()
+    empty: Sequence[Table] = ()
     reading: Reading | None = None
 
     def marked(self) -> Report:
@@ -99,8 +102,14 @@ def by_model(models: Sequence[str], rate: Callable[[str | None], Rate]) -> dict[
     return {model: each for model in models if (each := rate(model)).planned}
 
 
+def parted(tables: Iterable[Table]) -> tuple[list[Table], list[Table]]:
+    """Return the tables that hold something, and those that hold nothing."""
+    found = list(tables)
+    return [table for table in found if table.rows], [table for table in found if not table.rows]
+
+
 Reporter: TypeAlias = Callable[[Sequence[RunFolder]], Report]
 """What an entry point in `turntide.reports` loads to, under its benchmark's name: run folders that are read as one.
 
-It raises ConfigurationError when they do not belong together, or hold nothing to report.
+It raises ConfigurationError when they do not belong together, and NothingScored when they hold nothing to report.
 """

@@ -9,7 +9,7 @@ from ..adapters.base import Json
 from .compare import flips
 from .contrasts import Contrast, contrasts, sides_of_runs
 from .measures import Measures
-from .report import Report
+from .report import Report, parted
 from .table import Cell, Table
 
 
@@ -17,15 +17,14 @@ def rescored(title: str, facts: Mapping[str, Json], before: Measures, after: Mea
     """Return what changed from one scoring of a run to a later one: metrics, flips, and outcomes of other kinds."""
     found = contrasts(sides_of_runs([("before", before), ("after", after)]), same_data=False)  # gold may be repaired
     names = [metric for metric in before.metrics if metric in after.metrics]
-    return Report(title=title, marks=after.marks, facts=facts, warnings=[], tables=list(_tables(found, names)))
+    tables, empty = parted(_tables(found, names))
+    return Report(title=title, marks=after.marks, facts=facts, warnings=[], tables=tables, empty=empty)
 
 
 def _tables(found: Sequence[Contrast], metrics: Sequence[str]) -> Iterator[Table]:
     yield _metrics(found, metrics)
-    if (flipped := flips(found, metrics)).rows:
-        yield flipped
-    if (changed := _outcomes(found)).rows:
-        yield changed
+    yield flips(found, metrics)
+    yield _outcomes(found)
 
 
 def _metrics(found: Sequence[Contrast], metrics: Sequence[str]) -> Table:

@@ -6,6 +6,7 @@ import argparse
 import re
 from collections.abc import Callable
 from datetime import UTC, date, datetime, time, timedelta
+from pathlib import Path
 
 
 def at_least(smallest: int) -> Callable[[str], int]:
@@ -53,6 +54,13 @@ def dollars(text: str) -> str:
         return usd(text)
     except ValueError as error:
         raise argparse.ArgumentTypeError(str(error)) from None
+
+
+def place(text: str) -> Path:
+    """Convert the name of a file or folder; no name at all, as of a variable that is not set, is not this folder."""
+    if not text:
+        raise argparse.ArgumentTypeError("an empty name: say where")
+    return Path(text)
 
 
 def assignment(text: str) -> tuple[str, str]:

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Final, cast
 from ...adapters.base import ConfigurationError
 from .. import registry
 from .arguments import not_negative
-from .output import add_output, put
+from .output import add_output, put, require_output
+from .unfinished import saying_why
 
 if TYPE_CHECKING:
     from ...results.compare import Judged
@@ -66,7 +67,9 @@ def run(args: argparse.Namespace) -> int:
     from .report import only
 
     runs = [open_run(folder) for folder in args.folders]
-    sides, measured = _sides(runs, args.by)
+    require_output(args, [path for run in runs for path in run.inputs])
+    with saying_why():
+        sides, measured = _sides(runs, args.by)
     pairs = contrasts(sides, args.baseline)
     found = judged(pairs, metrics_of(sides, pairs, measured[0].metrics, args.metrics))
     marks = {word: meaning for measures in measured for word, meaning in measures.marks.items()}

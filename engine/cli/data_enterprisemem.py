@@ -21,11 +21,13 @@ def build_sessions(args: argparse.Namespace) -> int:
     from ...datasets.enterprisemem.generator import generate
     from ...datasets.enterprisemem.sessions import DATABASES, write_sessions
     from ...datasets.gold import GoldRunner
+    from ..folder.outputs import require_output_file
 
     if args.out is None:
         raise ConfigurationError("sessions over given databases or of another seed need a place: --out FILE")
     databases = located(args, list(DATABASES.values()))
     paths = {name: database.path for name, database in databases.items()}
+    require_output_file(args.out, paths.values())
     with Working("building and verifying 300 sessions"), GoldRunner(paths) as runner:
         sessions, verification = generate(runner, args.seed)
     try:

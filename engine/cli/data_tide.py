@@ -66,12 +66,14 @@ def build_triplets(args: argparse.Namespace) -> int:
     from ...datasets.tide.statistics import statistics
     from ...datasets.tide.triplets.build import PlanError, generate
     from ...datasets.tide.triplets.library import DATABASES
+    from ..folder.outputs import require_output_file
 
     if args.out is None:
         raise ConfigurationError("triplets over given databases, of another seed or design need a place: --out FILE")
     if not args.out.parent.is_dir():
         raise ConfigurationError(f"cannot write {args.out}: there is no folder {args.out.parent}")
     databases, cells = located(args, DATABASES), _cells(args)
+    require_output_file(args.out, [database.path for database in databases.values()])
     try:
         with Working("building and checking triplets"):
             file = generate({name: database.path for name, database in databases.items()}, args.seed, cells)

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Final
 
 from ...adapters.base import ConfigurationError
 from .. import registry
+from ..folder.outputs import require_output_file, require_output_folder
+from .unfinished import say_why
 
 if TYPE_CHECKING:
     from ...results.exports.export import Export
@@ -76,6 +78,8 @@ def run(args: argparse.Namespace) -> int:
         raise ConfigurationError(f"{args.out} cannot be written: {error}") from error
     for mark, meaning in job.marks.items():
         print(printable(f"{mark}: {meaning}"), file=sys.stderr)
+    if "INCOMPLETE" in job.marks:
+        say_why(runs)
     for warning in warnings:
         print(printable(f"warning: {warning}"), file=sys.stderr)
     print(printable(args.out))
@@ -106,11 +110,14 @@ def _write(job: Job, to: str, *, prompts: bool) -> list[str]:
 
 def _require_free(out: str, to: str) -> None:
     """Refuse a place that holds something: no file of an older export may stay among the new."""
+    if not out:
+        raise ConfigurationError("--out is empty: say where.")
     if out.startswith(URLS):
         if to != "otel":
             raise ConfigurationError(f"--to {to} writes files: name a new folder with --out, not a URL.")
         return
     place = Path(out)
+    (require_output_file if to == "otel" else require_output_folder)(place)
     if place.exists() and (to == "otel" or not place.is_dir() or any(place.iterdir())):
         raise ConfigurationError(f"{place} is there already. Name another place with --out, or remove it first.")
 

@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, cast
 
 from ...adapters.base import ConfigurationError, Json
+from ..folder.outputs import require_output_file, require_output_folder
 from ..system.files import replace_file
-from .arguments import at_least
+from .arguments import at_least, place
 
 if TYPE_CHECKING:
     from ...results.formats import Format
@@ -31,11 +32,37 @@ def add_output(parser: argparse.ArgumentParser) -> None:
     form.add_argument("--json", action="store_const", const="json", dest="format", help="the same as --format json")
     parser.add_argument(
         "--out",
-        type=Path,
+        type=place,
         metavar="PATH",
         help="a file, or a folder (no suffix) that gets a file per table for markdown, latex and csv",
     )
     parser.add_argument("--width", type=at_least(_NARROWEST), metavar="N", help="columns of the text (default 160)")
+
+
+def require_output(args: argparse.Namespace, inputs: Iterable[Path] = ()) -> None:
+    """Raise ConfigurationError unless `--out`, if it is given, takes a report of a command that reads `inputs`.
+
+    Commands ask at once, before they compute anything.
+    """
+    from ...results.formats import SUFFIXES, format_of
+
+    out: Path | None = args.out
+    if out is None:
+        return
+    if is_folder(out):
+        require_output_folder(out)
+    elif args.format or format_of(out):
+        require_output_file(out, inputs)
+    else:
+        raise ConfigurationError(
+            f"{out}: there is no format {out.suffix}. Names of files end in {', '.join(SUFFIXES.values())}, unless "
+            "--format says what to write; those of new folders have no suffix."
+        )
+
+
+def is_folder(out: Path) -> bool:
+    """Return whether output goes into files in `out`, rather than becomes `out`."""
+    return out.is_dir() or not out.suffix
 
 
 def put(report: Report, args: argparse.Namespace, beside: Json = None, after: str = "") -> None:
@@ -43,17 +70,18 @@ def put(report: Report, args: argparse.Namespace, beside: Json = None, after: st
 
     Raises ConfigurationError when the form cannot hold it or the place cannot be written.
     """
+    require_output(args)
     from ...results.formats import files, format_of, written
 
     out: Path | None = args.out
     form = cast("Format", args.format or (out and format_of(out)) or "text")
     if out is None:
         _print(report, form, args.width, beside, after)
-    elif out.is_dir() or not out.suffix:
-        place(out, files(report, form, width=page_width(args.width), beside=beside))
+    elif is_folder(out):
+        _write(out, files(report, form, width=page_width(args.width), beside=beside))
     else:
         text = written(report, form, width=page_width(args.width), beside=beside)
-        place(out.parent, [(out.name, text + (after if form == "text" else ""))])
+        _write(out.parent, [(out.name, text + (after if form == "text" else ""))])
 
 
 def page_width(asked: int | None) -> int:
@@ -68,7 +96,7 @@ def colored() -> bool:
     return sys.stdout.isatty() and not os.environ.get("NO_COLOR")
 
 
-def place(folder: Path, files: Iterable[tuple[str, str]]) -> None:
+def _write(folder: Path, files: Iterable[tuple[str, str]]) -> None:
     """Write texts into a folder and say on stderr which."""
     try:
         folder.mkdir(parents=True, exist_ok=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -12,8 +11,9 @@ from typing import TYPE_CHECKING, cast
 from ...adapters.base import ConfigurationError
 from .. import registry
 from ..system.garbage import seldom_collected
-from .arguments import at_least
-from .output import add_output, colored, page_width, put
+from .arguments import at_least, place
+from .output import add_output, colored, page_width, put, require_output
+from .unfinished import say_why, saying_why
 from .working import Working
 
 if TYPE_CHECKING:
@@ -44,8 +44,8 @@ def add_parser(commands: Subparsers, words: Sequence[str]) -> None:
     )
     parser.add_argument("--with-published", action="store_true", help="add the papers' own values beside ours")
     add_output(parser)
-    parser.add_argument("--html", type=Path, metavar="FILE", help="write a page with it and every dialogue instead")
-    parser.add_argument("--figures", type=Path, metavar="DIR", help="write the figures as SVG and PDF instead")
+    parser.add_argument("--html", type=place, metavar="FILE", help="write a page with it and every dialogue instead")
+    parser.add_argument("--figures", type=place, metavar="DIR", help="write the figures as SVG and PDF instead")
     parser.set_defaults(run=run)
 
 
@@ -54,13 +54,31 @@ def run(args: argparse.Namespace) -> int:
     from ...results.reading import open_run
 
     runs = [open_run(folder, args.scoring) for folder in args.folders]
+    _require_places(runs, args)
     with seldom_collected():
         return _report(runs, args)
 
 
+def _require_places(runs: Sequence[RunFolder], args: argparse.Namespace) -> None:
+    """Raise ConfigurationError when what is to be written cannot go where it should, before anything is computed."""
+    inputs = [path for run in runs for path in run.inputs]
+    require_output(args, inputs)
+    if not (args.html or args.figures):
+        return
+    from .report_files import require_files
+
+    given = {"--table": args.tables, "--format or --json": args.format, "--out": args.out}
+    if meant := [name for name, value in given.items() if value]:
+        raise ConfigurationError(
+            f"{' and '.join(meant)}: that is for tables that are printed, and --html and --figures write a page and "
+            "figures instead. Ask for one after the other."
+        )
+    require_files(args.html, args.figures, inputs)
+
+
 def _report(runs: Sequence[RunFolder], args: argparse.Namespace) -> int:
     """Print it, or write it into files; return 0."""
-    with Working("reading journals and computing tables"):
+    with Working("reading journals and computing tables"), saying_why():
         report = reporter_of(runs)(runs)
         operations = _operations(runs) if args.operations else {}
     if args.with_published:
@@ -77,21 +95,8 @@ def _report(runs: Sequence[RunFolder], args: argparse.Namespace) -> int:
         after = _as_text(operations, args.width)
         put(only(report, args.tables), args, {folder: each.to_json() for folder, each in operations.items()}, after)
     if "INCOMPLETE" in report.marks:
-        _say_why(runs)
+        say_why(runs)
     return 0
-
-
-def _say_why(runs: Sequence[RunFolder]) -> None:
-    """Say on stderr why runs are not complete: it is no result, and would make equal answers give different bytes."""
-    from ...adapters.printable import printable
-    from .status import read_status
-
-    for run in runs:
-        status = read_status(run.folder)
-        if status.state == "complete":
-            continue
-        for line in (*status.endings(), f"next: {status.next}"):
-            print(printable(f"{run.folder}: {line}"), file=sys.stderr)
 
 
 def benchmark_of(runs: Sequence[RunFolder]) -> str:
@@ -114,10 +119,11 @@ def reporter_of(runs: Sequence[RunFolder]) -> Reporter:
 
 
 def only(report: Report, keys: Sequence[str] | None) -> Report:
-    """Return the report with the tables named by `keys`, each in full."""
+    """Return the report with the tables named by `keys`, each in full; one that holds nothing says so."""
     if not keys:
         return report
-    tables = {table.key: table.whole() for table in report.tables}
+    empty = [replace(table, note="Nothing to show.") for table in report.empty]
+    tables = {table.key: table.whole() for table in (*report.tables, *empty)}
     if unknown := [key for key in keys if key not in tables]:
         raise ConfigurationError(f"there is no table {unknown[0]!r} in this report; there are {', '.join(tables)}.")
     return replace(report, tables=[tables[key] for key in keys])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import signal
 import sys
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
@@ -14,6 +14,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ...adapters.base import ConfigurationError
+from ..folder.outputs import require_output_file, require_output_folder
+from ..system.files import replace_file
 from .working import Working
 
 if TYPE_CHECKING:
@@ -26,6 +28,16 @@ if TYPE_CHECKING:
 WITHOUT = "without figures, which need matplotlib: pip install 'turntide[figures]'"
 
 
+def require_files(html: Path | None, figures: Path | None, inputs: Iterable[Path]) -> None:
+    """Raise ConfigurationError unless what is asked for can be written there; the report reads `inputs`."""
+    if figures:
+        require_output_folder(figures)
+    if html:
+        require_output_file(html, inputs)
+        if not html.parent.is_dir():
+            raise ConfigurationError(f"there is no folder {html.parent} to write {html.name} into.")
+
+
 def write_files(
     runs: Sequence[RunFolder],
     report: Report,
@@ -35,10 +47,13 @@ def write_files(
 ) -> None:
     """Write what is asked for, and say on stderr what was written."""
     report = replace(report, figures=[*report.figures, *_timelines(operations)])
-    if figures:
-        write_figures(figures, report.figures)
-    if html:
-        write_page(html, runs, report, operations)
+    try:
+        if figures:
+            write_figures(figures, report.figures)
+        if html:
+            write_page(html, runs, report, operations)
+    except OSError as error:
+        raise ConfigurationError(f"cannot write {error.filename or html or figures}: {error.strerror}.") from error
 
 
 def _timelines(operations: Mapping[str, Operations]) -> Iterator[Figure]:
@@ -56,8 +71,6 @@ def write_page(path: Path, runs: Sequence[RunFolder], report: Report, operations
     from ...results.operation_tables import operation_tables
     from ..system.loop import run_loop
 
-    if not path.parent.is_dir():
-        raise ConfigurationError(f"there is no folder {path.parent} to write {path.name} into.")
     tables = [(folder, table) for folder, each in operations.items() for table in operation_tables(each)]
     with Working("replaying dialogues and drawing figures"), _drawing(report.figures) as drawn:
         size = run_loop(write_html(path, runs, report, drawn, tables))
@@ -75,7 +88,7 @@ def write_figures(folder: Path, figures: Sequence[Figure]) -> None:
     with Working("drawing figures"):
         for figure in figures:
             for kind in ("svg", "pdf"):
-                (folder / f"{figure.key}.{kind}").write_bytes(draw(figure, kind))
+                replace_file(folder / f"{figure.key}.{kind}", draw(figure, kind))
     print(f"{folder}: {len(figures)} figures as SVG and PDF", file=sys.stderr)
 
 

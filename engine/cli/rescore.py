@@ -19,8 +19,9 @@ from ..journal import Lines
 from ..sql import comparison
 from ..system.loop import run_loop
 from .arguments import positive
-from .output import add_output, put
+from .output import add_output, put, require_output
 from .run import given_options
+from .unfinished import saying_why
 
 if TYPE_CHECKING:
     from ...results.reading import RunFolder
@@ -63,11 +64,14 @@ def run(args: argparse.Namespace) -> int:
         raise ConfigurationError(
             f"{args.folder} is cut into shards: score each of them ({old.shards[0].folder}, ...); its report takes all."
         )
+    require_output(args, [*old.inputs, *_given_files(old, args)])
+    measurer = measurer_of([old])
+    with saying_why():
+        before = measurer([old])
     at_it = holder(args.folder)
     with Lines(args.folder / JOURNAL) as lines:
         seal, number = run_loop(_rescore(old, lines, args))
     new = open_run(args.folder, number)
-    measurer = measurer_of([new])
     facts: dict[str, Json] = {
         "scored": f"{seal['records']:,} records of {seal['units']:,} dialogues, without a call",
         "before": f"scoring {old.scoring.number}" if old.scoring else "the run's own scoring",
@@ -75,9 +79,7 @@ def run(args: argparse.Namespace) -> int:
     }
     if at_it:
         facts["running"] = f"by {at_it}: what was there is scored; score again when it has ended"
-    put(
-        only(rescored(f"Scoring {number} of {args.folder}", facts, measurer([old]), measurer([new])), args.tables), args
-    )
+    put(only(rescored(f"Scoring {number} of {args.folder}", facts, before, measurer([new])), args.tables), args)
     return 0
 
 
@@ -125,6 +127,13 @@ def _spec(run: RunFolder, args: argparse.Namespace) -> Spec:
     return checked({**asked, "options": options, "settings": settings}, Spec, f"{run.folder}: the run's own settings")
 
 
+def _given_files(run: RunFolder, args: argparse.Namespace) -> list[Path]:
+    """Return the files of data that the command line names in place of the run's own."""
+    from ..spec import texts
+
+    return [Path(text) for text in texts(given_options(args, run.identity["benchmark"]))]
+
+
 def _servers(benchmark: str) -> frozenset[str]:
     from ...results.exports.export import Export
 
@@ -135,6 +144,7 @@ def _servers(benchmark: str) -> frozenset[str]:
 def _seal(run: RunFolder, experiment: dict[str, Json]) -> dict[str, Any]:
     differs = [str(each) for each in differences(run.identity["experiment"], experiment, "experiment")]
     return {
+        "run": run.manifest.run,
         "turntide": version("turntide"),
         "comparison": comparison.VERSION,
         "sqlite": sqlite3.sqlite_version,

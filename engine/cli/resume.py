@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator, Sequence
-from itertools import chain
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ...adapters.base import ConfigurationError, Json
-from ..spec import Spec, checked
+from ...adapters.base import ConfigurationError
+from ..spec import Spec, checked, texts
 from .run import add_settings, given_settings
 
 if TYPE_CHECKING:
@@ -46,24 +45,11 @@ def _left_behind(folder: Path, spec: Spec) -> str:
     from ...results.reading import open_run
 
     began = Path(open_run(folder, 0).manifest.settings.get("cwd", "."))
-    named = [*_texts(spec.options), *filter(None, (spec.settings.prices, spec.settings.seed_from))]
+    named = [*texts(spec.options), *filter(None, (spec.settings.prices, spec.settings.seed_from))]
     lost = [each for each in named if (began / each).exists() and not Path(each).exists()]
     if not lost:
         return ""
     return f"The run's own paths ({', '.join(lost)}) are relative to {began}, where it was started: resume it there."
-
-
-def _texts(value: Json) -> Iterator[str]:
-    """Yield every text in a JSON value."""
-    match value:
-        case str():
-            yield value
-        case dict():
-            yield from chain.from_iterable(map(_texts, value.values()))
-        case list():
-            yield from chain.from_iterable(map(_texts, value))
-        case _:
-            pass
 
 
 def specification(args: argparse.Namespace) -> Spec:

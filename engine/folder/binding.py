@@ -20,7 +20,7 @@ from ...adapters.base import ConfigurationError
 from ..errors import RunError
 from ..journal import DamagedJournal, scan
 from ..journal.codec import encode
-from ..system.files import replace_file
+from ..system.files import replace_file, require_plain
 
 JOURNAL: Final = "journal.jsonl"
 SUMMARY: Final = "summary.json"
@@ -35,6 +35,7 @@ def begin_journal(folder: Path, run: str) -> None:
 
     Raises ConfigurationError when the folder holds a journal with more in it.
     """
+    require_plain(folder, [JOURNAL])
     if _used(folder / JOURNAL):
         raise ConfigurationError(
             f"{folder} holds a journal without its manifest.json. Restore it, or choose another folder."
@@ -61,10 +62,25 @@ def require_journal(folder: Path, run: str) -> None:
     lost = said[JOURNAL_BYTES] - path.stat().st_size if isinstance(said.get(JOURNAL_BYTES), int) else 0
     if lost > 0:
         raise RunError(
-            f"{path} has lost its end: {lost:,} bytes that it held when the run ended last, with answers and what they "
-            f"cost{_spent(said)}. Restore it from a copy. To go on with what is left, and to pay once more for what is "
-            f"lost, delete {SUMMARY}."
+            f"{path} is {lost:,} bytes shorter than when the run ended last, and answers may be gone with what "
+            f"they cost{_spent(said)}: {_what_is_left(path)}"
         )
+
+
+def _what_is_left(journal: Path) -> str:
+    """Say what became of a journal that is shorter than it was, and what can be done: this reads all of it."""
+    try:
+        for _ in scan(journal):
+            pass
+    except DamagedJournal as error:
+        return (
+            f"lines were removed or changed in it, from the line at byte {error.offset} on. Restore it from a copy, or "
+            "start a new run in another folder; nothing was changed."
+        )
+    return (
+        "lines were removed at its end. Restore it from a copy. What is left is whole: to go on with that, and to pay "
+        f"once more for what is gone, delete {SUMMARY}."
+    )
 
 
 def _used(journal: Path) -> bool:

@@ -11,12 +11,14 @@ from datetime import UTC, datetime
 from fcntl import LOCK_EX, LOCK_NB, LOCK_SH, flock
 from pathlib import Path
 from types import TracebackType
+from typing import Final
 
 import msgspec
 
 from ...adapters.base import ConfigurationError
-from ..system.files import require_no_links, usable
+from ..system.files import require_no_links, require_plain, usable
 
+LOCK: Final = "lock"
 _ROOM = 4096
 _NAMED_WITHIN = 0.5
 """Seconds in which a process that took the lock has written its name, and in which a glance at the lock is over."""
@@ -69,6 +71,7 @@ class RunLock:
 
     def __enter__(self) -> Holder | None:
         require_no_links(self._folder)
+        require_plain(self._folder, [LOCK])
         descriptor = _open(self._folder)
         try:
             _take(descriptor, self._folder)
@@ -91,7 +94,7 @@ class RunLock:
 def holder(folder: Path) -> Holder | None:
     """Return the process that holds `folder` now, without disturbing it; None when nobody does."""
     try:
-        descriptor = os.open(folder / "lock", os.O_RDONLY | os.O_CLOEXEC)
+        descriptor = os.open(folder / LOCK, os.O_RDONLY | os.O_CLOEXEC)
     except FileNotFoundError:
         return None
     try:
@@ -112,7 +115,7 @@ def _held(descriptor: int) -> bool:
 def _open(folder: Path) -> int:
     with usable(folder):
         folder.mkdir(_OWN, parents=True, exist_ok=True)
-        return os.open(folder / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        return os.open(folder / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
 
 
 def _take(descriptor: int, folder: Path) -> None:

@@ -8,16 +8,18 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from itertools import zip_longest
 from pathlib import Path
-from typing import Any, Final, TypeAlias, cast
+from typing import Any, Final, TypeAlias
 
+import msgspec
 import orjson
 
 from ...adapters.base import ConfigurationError, Json
 from ..errors import RunError
 from ..journal.codec import canonical, loads
 from ..system.digests import text_digest
-from ..system.files import replace_file
-from .binding import begin_journal, require_journal
+from ..system.files import replace_file, require_plain
+from .binding import JOURNAL, SUMMARY, begin_journal, require_journal
+from .lock import LOCK
 
 NAME = "manifest.json"
 FORMAT: Final = 3
@@ -25,6 +27,15 @@ FORMAT: Final = 3
 
 _WIDTH = 60
 _SHOWN = 20
+
+
+class _Content(msgspec.Struct):
+    """The file."""
+
+    run: str
+    identity: dict[str, Any]
+    settings: dict[str, Any]
+    sha256: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,18 +57,21 @@ class Manifest:
         Raises ConfigurationError when it has none, or one that cannot be read, has another format or was edited.
         """
         path = folder / NAME
+        require_plain(folder, (NAME, JOURNAL, SUMMARY, LOCK))
         try:
-            content = cast("dict[str, Any]", loads(path.read_bytes()))
-            manifest = cls(run=content["run"], identity={**content["identity"]}, settings={**content["settings"]})
+            content = msgspec.convert(loads(path.read_bytes()), _Content)
         except FileNotFoundError:
             raise ConfigurationError(f"{folder} is not a run: it holds no {NAME}.") from None
-        except (ValueError, TypeError, KeyError) as error:
-            raise ConfigurationError(f"{path} cannot be read ({error!r}). Restore it from a copy.") from error
+        except msgspec.ValidationError as error:
+            raise ConfigurationError(f"{path} is not what turntide writes ({error}): restore it from a copy.") from None
+        except (ValueError, OSError) as error:
+            raise ConfigurationError(f"{path} cannot be read ({error}): restore it from a copy.") from None
+        manifest = cls(run=content.run, identity=content.identity, settings=content.settings)
         if (found := manifest.identity.get("format", FORMAT)) != FORMAT:
             raise ConfigurationError(
                 f"{folder} has format {found!r}, and this turntide reads {FORMAT}: use the one that ran it."
             )
-        if content.get("sha256") != text_digest(manifest._canonical()):
+        if content.sha256 != text_digest(manifest._canonical()):
             raise ConfigurationError(
                 f"{path} was changed after the run wrote it: its content does not match its own sha256. Restore it "
                 f"from a copy; to ask for something else, start a new run in another folder."

@@ -5,7 +5,7 @@ that a second record at one place is an error; a resume compares what it would r
 scoring must stay readable beside every later one. A scoring is derived and may be deleted. It is written whole and then
 given its name, so that a killed `rescore` leaves none. Its lines have the journal's form:
 
-    scoring   the last: the versions that scored, and what the data or options differ in from the run's
+    scoring   the last: the run's name, the versions that scored, and what the data or options differ in from the run's
     gold      the examination of the gold, on the data as it is now
     sql       the outcome of a model's statement, at the place of the journal's
     record    what was recorded, at the place of the journal's
@@ -100,6 +100,8 @@ class Scoring:
         if not self.path.exists():
             known = ", ".join(map(str, [0, *numbers(run)]))
             raise RunError(f"{run} has no scoring {number}; it has {known}, where 0 is the run's own.")
+        if not self.path.is_file():
+            raise RunError(f"{self.path} is no file. Remove it and score again; the run itself is unharmed.")
         self.seal: Fields = {}
         self._covered: set[tuple[str, Key | None]] = set()
         for line in self.lines():
@@ -108,6 +110,14 @@ class Scoring:
             self._covered.add(_place(line))
         if not self.seal:
             raise RunError(f"{self.path} lacks its end. Delete it and score again; the run itself is unharmed.")
+
+    def require(self, run: str) -> None:
+        """Raise RunError when it is another run's than `run`: its records would stand among this one's."""
+        if self.seal.get("run", run) != run:
+            raise RunError(
+                f"{self.path} is a scoring of another run ({self.seal['run']}). Delete it, or move it to where it "
+                "belongs; the run itself is unharmed."
+            )
 
     def lines(self) -> Iterator[Fields]:
         """Yield its lines, the seal last. Raises DamagedJournal."""

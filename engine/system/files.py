@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Generator
-from contextlib import contextmanager
+from collections.abc import Generator, Iterable
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from shutil import disk_usage
 from typing import Final
@@ -71,16 +71,34 @@ def require_no_links(folder: Path) -> None:
             )
 
 
+def require_plain(folder: Path, names: Iterable[str]) -> None:
+    """Raise ConfigurationError when one of `names` in a run's folder is there and is no file.
+
+    A folder cannot be read as one, and who reads a pipe waits forever.
+    """
+    for path in (folder / name for name in names):
+        if path.exists() and not path.is_file():
+            raise ConfigurationError(
+                f"{path} is {'a folder' if path.is_dir() else 'no plain file'}, where a run keeps a file: restore that "
+                "from a copy."
+            )
+
+
 def replace_file(path: Path, data: bytes) -> None:
     """Write `data` to `path` so that whoever reads it, also after a crash, finds all of the old or all of the new.
 
-    Symbolic links are replaced, not followed.
+    One that cannot be written leaves no draft behind. Symbolic links are replaced, not followed.
     """
     draft = path.with_name(path.name + ".tmp")
     draft.unlink(missing_ok=True)
-    with draft.open("xb") as file:
-        file.write(data)
-        file.flush()
-        os.fsync(file.fileno())
-    draft.replace(path)
+    try:
+        with draft.open("xb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        draft.replace(path)
+    except OSError:
+        with suppress(OSError):
+            draft.unlink(missing_ok=True)
+        raise
     sync_folder(path.parent)

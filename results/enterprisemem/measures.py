@@ -10,7 +10,7 @@ from ...datasets.enterprisemem.record import TurnRecord
 from ...datasets.enterprisemem.scoring import HEADLINE
 from ...engine.sql.comparison import COMPARISONS
 from ..measures import Measures, Observation
-from ..reading import RunFolder
+from ..reading import NothingScored, RunFolder
 from .report import marks_of
 from .sweep import read_sweep
 
@@ -18,9 +18,11 @@ METRICS: Final = {"EX": HEADLINE, **{f"EX-{name}": name for name in COMPARISONS 
 
 
 def measures(runs: Sequence[RunFolder]) -> Measures:
-    """Return the runs' turns, read as one sweep."""
+    """Return the runs' turns, read as one sweep. Raises NothingScored when there is none yet."""
     sweep = read_sweep(runs)
     turns = sweep.turns
+    if not turns.records:
+        raise NothingScored("no turn is scored", runs)
     each = turns.plan.repeats * sum(kind.count for kind in turns.plan.turns)
     cells = [(m, c) for m in turns.plan.models for c in turns.plan.conditions if (m, c) in turns.cells]
     planned = Counter({(model, condition, metric): each for model, condition in cells for metric in METRICS})

@@ -7,12 +7,12 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from ...adapters.base import ConfigurationError, Json
+from ...adapters.base import Json
 from ...datasets.enterprisemem.sessions import DATABASES
 from ..configurations import models_table, stating, substitutions
 from ..published import read_published
-from ..reading import RunFolder, scoring_facts, scoring_warnings, simulated_mark
-from ..report import BOUNDS, Report, by_model
+from ..reading import NothingScored, RunFolder, scoring_facts, scoring_warnings, simulated_mark
+from ..report import BOUNDS, Report, by_model, parted
 from ..spending import cost, paid
 from ..table import Rate, Table
 from . import accuracy, data, memory, outcomes, reasoning
@@ -32,21 +32,22 @@ NO_MEMORY: Final = (
 def report(runs: Sequence[RunFolder]) -> Report:
     """Return the report of the runs, read as one sweep.
 
-    Raises ConfigurationError when they do not belong together, or nothing is scored yet.
+    Raises ConfigurationError when they do not belong together, NothingScored when nothing is scored yet.
     """
     sweep = read_sweep(runs)
     turns = sweep.turns
     if not turns.records:
-        folders = " ".join(str(run.folder) for run in runs)
-        raise ConfigurationError(f"no turn is scored yet in {folders}. `turntide status` says how far it is.")
-    found = [
-        *stating(tables(turns), "ex_by_condition", sweep.models),
-        *_modes(sweep),
-        *_data(runs, turns),
-        *sweep.gold.tables(),
-        models_table(sweep.models, sweep.returned),
-        cost(sweep.spent, "condition"),
-    ]
+        raise NothingScored("no turn is scored", runs)
+    found, empty = parted(
+        [
+            *stating(tables(turns), "ex_by_condition", sweep.models),
+            *_modes(sweep),
+            *_data(runs, turns),
+            *sweep.gold.tables(),
+            models_table(sweep.models, sweep.returned),
+            cost(sweep.spent, "condition"),
+        ]
+    )
     return Report(
         title=_title(turns),
         marks=dict(marks_of(runs, sweep)),
@@ -58,6 +59,7 @@ def report(runs: Sequence[RunFolder]) -> Report:
         ],
         published=partial(read_published, PUBLISHED),
         tables=found,
+        empty=empty,
         headline=_headline(turns),
         scored=f"{len(turns.records):,} of {turns.part().planned:,} turns",
         paid=paid(sweep.spent.values()),
@@ -89,12 +91,12 @@ def tables(turns: Turns) -> Iterator[Table]:
         yield memory.ablation(turns)
     yield outcomes.errors(turns)
     yield outcomes.wrong_results(turns)
-    yield from (table for table in (outcomes.errors_by_turn(turns), outcomes.details(turns)) if table.rows)
+    yield outcomes.errors_by_turn(turns)
+    yield outcomes.details(turns)
     if turns.tells_contamination.any():
         yield memory.contamination(turns)
     yield outcomes.comparisons(turns)
-    if (disagreements := outcomes.disagreements(turns)).rows:
-        yield disagreements
+    yield outcomes.disagreements(turns)
 
 
 def _data(runs: Sequence[RunFolder], turns: Turns) -> Iterator[Table]:
@@ -128,7 +130,8 @@ def marks_of(runs: Sequence[RunFolder], sweep: Sweep) -> Iterator[tuple[str, str
         yield "TAINTED", f"the database {changed} changed while a run used it; these scores cannot be trusted"
     whole = sweep.turns.part()
     if len(whole.rows) < whole.planned:
-        yield "INCOMPLETE", f"{len(whole.rows):,} of {whole.planned:,} turns are scored; {BOUNDS}"
+        bounds = f"; {BOUNDS}" if len(whole.rows) else ""
+        yield "INCOMPLETE", f"{len(whole.rows):,} of {whole.planned:,} turns are scored{bounds}"
 
 
 def _facts(runs: Sequence[RunFolder], turns: Turns) -> dict[str, Json]:

@@ -91,7 +91,7 @@ def _read(runs: Sequence[RunFolder], seen: _Seen) -> Iterator[TurnRecord]:
                 continue
             unit: str = line["u"]
             if unit not in homes:
-                homes[unit] = run, _cell(unit, cells)
+                homes[unit] = run, _cell(run, unit, cells)
             home, cell = homes[unit]
             if home is not run:
                 raise _twice(unit, home, run)
@@ -101,9 +101,14 @@ def _read(runs: Sequence[RunFolder], seen: _Seen) -> Iterator[TurnRecord]:
                 seen.answer(cell, line)
 
 
-def _cell(unit: str, cells: dict[str, Cell]) -> Cell:
+def _cell(run: RunFolder, unit: str, cells: dict[str, Cell]) -> Cell:
     """Return the cell of a unit: its key is `model/condition/session/repeat`, and a label may hold slashes."""
-    return next(cell for start, cell in cells.items() if unit.startswith(start))
+    for start, cell in cells.items():
+        if unit.startswith(start):
+            return cell
+    raise ConfigurationError(
+        f"{run.folder} holds {unit}, which is no dialogue of its plan: a file there is not its own."
+    )
 
 
 def _cells(run: RunFolder) -> list[Cell]:

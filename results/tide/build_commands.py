@@ -31,10 +31,12 @@ def assemble(args: argparse.Namespace) -> int:
     """Write the file and say what is in it. Raises ConfigurationError."""
     from ...datasets.tide.construction.assembly import assembled
     from ...datasets.tide.files import write_triplets
+    from ...engine.folder.outputs import require_output_file
     from ..reading import open_run
     from .construction import read_build
 
     runs = [open_run(folder) for folder in args.folders]
+    require_output_file(args.out, [path for run in runs for path in run.inputs])
     if any(run.identity["benchmark"] != "tide-build" for run in runs):
         raise ConfigurationError("only runs of tide-build hold triplets (`turntide run tide-build`)")
     build = read_build(runs)

@@ -8,7 +8,7 @@ from typing import Final
 
 from ...datasets.tide.construction.record import BuildRecord, stages_of
 from ..measures import Measures, Observation
-from ..reading import RunFolder
+from ..reading import NothingScored, RunFolder
 from .construction import marks_of, read_build
 
 METRICS: Final = ("triplet", "chain", "drift checks")
@@ -18,8 +18,13 @@ _PART: Final = "all"
 
 
 def measures(runs: Sequence[RunFolder]) -> Measures:
-    """Return what became of every anchor that is through, read as one construction."""
+    """Return what became of every anchor that is through, read as one construction.
+
+    Raises NothingScored when none is yet.
+    """
     build = read_build(runs)
+    if not build.records:
+        raise NothingScored("no anchor is through", runs)
     each = build.planned // len(build.generators)
     planned = Counter({(label, _PART, metric): each for label in build.generators for metric in METRICS})
     found = Measures(METRICS, list(map(_observation, build.records)), planned, dict(marks_of(build)))

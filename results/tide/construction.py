@@ -6,13 +6,14 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from ...adapters.base import ConfigurationError, Json
+from ...adapters.base import Json
 from ...datasets.tide.construction.experiment import BuildPlan
 from ...datasets.tide.construction.record import BuildRecord, read_record
 from ...engine.journal import Fields, key_of
 from ..configurations import models_table, substitutions
 from ..reading import (
     ModelIdentity,
+    NothingScored,
     RunFolder,
     in_order,
     require_agreement,
@@ -73,11 +74,13 @@ class Build:
 
 
 def report(runs: Sequence[RunFolder]) -> Report:
-    """Return the report. Raises ConfigurationError when the runs do not belong together, or no anchor is through."""
+    """Return the report.
+
+    Raises ConfigurationError when the runs do not belong together, NothingScored when no anchor is through.
+    """
     build = read_build(runs)
     if not build.records:
-        folders = " ".join(str(run.folder) for run in runs)
-        raise ConfigurationError(f"no anchor is through yet in {folders}. `turntide status` says how far it is.")
+        raise NothingScored("no anchor is through", runs)
     spent = {(model.label, "all"): build.spent[model.label] for model in build.asked}
     return Report(
         title=f"TIDE-Bench construction: {build.plan.anchors:,} anchors",

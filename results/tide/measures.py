@@ -15,7 +15,7 @@ from ...datasets.tide.metrics import METRICS, Holds, all_right, right_at
 from ...datasets.tide.record import DialogueRecord, Protocol
 from ...datasets.tide.samples import Kind
 from ..measures import Measures, Observation
-from ..reading import RunFolder
+from ..reading import NothingScored, RunFolder
 from .accuracy import BESIDE
 from .dialogues import ALL, Dialogues
 from .report import marks_of
@@ -26,11 +26,13 @@ _BESIDE: Final = tuple(f"DEA-{name}" for name in BESIDE)
 
 
 def measures(runs: Sequence[RunFolder]) -> Measures:
-    """Return the runs' scored dialogues, read as one sweep."""
+    """Return the runs' scored dialogues, read as one sweep. Raises NothingScored when there is none yet."""
     if any(is_check(run) for run in runs):
         raise ConfigurationError("checks of the user simulator are not compared; `turntide report` shows them apart.")
     sweep = read_sweep(runs)
     dialogues = sweep.dialogues
+    if not dialogues.records:
+        raise NothingScored("no dialogue is scored", runs)
     planned = Counter[tuple[str, str, str]]()
     for model, protocol, kind in sorted(dialogues.cells, key=lambda cell: (dialogues.labels.index(cell[0]), cell[1:])):
         for name, _ in _metrics(protocol, kind):

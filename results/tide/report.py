@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
-from ...adapters.base import ConfigurationError, Json
+from ...adapters.base import Json
 from ...datasets.tide.samples import KINDS, Kind
 from ..configurations import models_table, stating, substitutions
 from ..published import read_published
-from ..reading import RunFolder, scoring_facts, scoring_warnings, simulated_mark
-from ..report import BOUNDS, Report, by_model
+from ..reading import NothingScored, RunFolder, scoring_facts, scoring_warnings, simulated_mark
+from ..report import BOUNDS, Report, by_model, parted
 from ..spending import cost, paid
 from ..table import Rate, Table
 from . import accuracy, beyond, breakdown, chain, data, drift, interaction, outcomes
@@ -24,21 +24,22 @@ from .sweep import Sweep, read_sweep
 def report(runs: Sequence[RunFolder]) -> Report:
     """Return the report of the runs, read as one sweep; of checks of the user simulator, theirs.
 
-    Raises ConfigurationError when they do not belong together, or nothing is scored yet.
+    Raises ConfigurationError when they do not belong together, NothingScored when nothing is scored yet.
     """
     if any(is_check(run) for run in runs):
         return simulator_report(runs)
     sweep = read_sweep(runs)
     if not sweep.dialogues.records:
-        folders = " ".join(str(run.folder) for run in runs)
-        raise ConfigurationError(f"no dialogue is scored yet in {folders}. `turntide status` says how far it is.")
+        raise NothingScored("no dialogue is scored", runs)
     models = (*sweep.models, *sweep.auxiliary)
-    found = [
-        *stating(tables(sweep.dialogues), "dea", sweep.models),
-        *sweep.gold.tables(),
-        models_table(models, sweep.returned),
-        cost(sweep.spent, "protocol"),
-    ]
+    found, empty = parted(
+        [
+            *stating(tables(sweep.dialogues), "dea", sweep.models),
+            *sweep.gold.tables(),
+            models_table(models, sweep.returned),
+            cost(sweep.spent, "protocol"),
+        ]
+    )
     return Report(
         title=_title(sweep.dialogues),
         marks=dict(marks_of(runs, sweep)),
@@ -46,6 +47,7 @@ def report(runs: Sequence[RunFolder]) -> Report:
         warnings=[*substitutions(models, sweep.returned), *scoring_warnings(runs)],
         published=partial(read_published, PUBLISHED),
         tables=found,
+        empty=empty,
         headline=_headline(sweep.dialogues),
         scored=f"{len(sweep.dialogues.records):,} of {sweep.dialogues.planned:,} dialogues",
         paid=paid(sweep.spent.values()),
@@ -70,9 +72,7 @@ def tables(dialogues: Dialogues) -> Iterator[Table]:
     yield accuracy.completeness(dialogues)
     if any(kind != "drift" for _, _, kind in dialogues.cells):
         yield chain.identification(dialogues)
-    for needs, table in _FULL:
-        if needs(planned) and (found := table(dialogues)).rows:
-            yield found
+    yield from (table(dialogues) for needs, table in _FULL if needs(planned))
     yield from beyond.tables(dialogues)
     yield outcomes.endings(dialogues)
     yield outcomes.queries(dialogues)
@@ -142,7 +142,7 @@ def marks_of(runs: Sequence[RunFolder], sweep: Sweep) -> Iterator[tuple[str, str
     if done < planned:
         faults = len(sweep.dialogues.faults)
         why = f", {faults:,} of the others ended by a fault of the user simulator" if faults else ""
-        yield "INCOMPLETE", f"{done:,} of {planned:,} dialogues are scored{why}; {BOUNDS}"
+        yield "INCOMPLETE", f"{done:,} of {planned:,} dialogues are scored{why}{f'; {BOUNDS}' if done else ''}"
 
 
 def _facts(runs: Sequence[RunFolder]) -> dict[str, Json]:

@@ -80,6 +80,8 @@ def test_a_cap_is_a_number_or_a_text_and_no_digit_is_lost(tmp_path: Path, writte
         ("temperature = 0", "temperature = nan", r"models[0].options.temperature: NaN is not a number"),
         ("temperature = 0", "x = " + "[" * 10_000, "nested too deeply"),
         ("rpm = 6000", "rpms = 6000", "unknown field `rpms`"),
+        ('label = "perfect"', 'label = "all"', "a model is labelled 'all'"),
+        ('label = "perfect"', 'label = "  "', "a model is labelled '  '"),
     ],
 )
 def test_what_a_specification_cannot_mean_is_refused_with_its_place(

@@ -50,6 +50,7 @@ def add_commands(commands: Subparsers) -> None:
 
 def build_anchors(args: argparse.Namespace) -> int:
     """Write the anchors and print how they came. Raises ConfigurationError."""
+    from ....engine.folder.outputs import require_output_file
     from ....engine.system.digests import file_digest
     from .questions import load_questions
     from .selection import select
@@ -60,6 +61,7 @@ def build_anchors(args: argparse.Namespace) -> int:
     files = dict(map(_split_and_file, args.questions))
     questions = [question for path, split in files.items() for question in load_questions(path, split)]
     databases = _databases(questions, args.data, args.databases or {})
+    require_output_file(args.out, [*files, *databases.values()])
     anchors, selection = select(questions, databases, args.count, args.seed, design)
     file = AnchorFile(
         format="turntide-tide-anchors-1",

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 from ....adapters.base import ConfigurationError
 from ....adapters.printable import printable
 from ....engine.cli.arguments import at_least
-from ....engine.cli.output import add_output, put
+from ....engine.cli.output import add_output, put, require_output
 from ....engine.cli.working import Working
 
 if TYPE_CHECKING:
@@ -106,6 +106,7 @@ def print_report(args: argparse.Namespace) -> int:
     from .report import audit_report
     from .store import Store
 
+    require_output(args)
     with Store(args.file) as store, Working("reading answers and computing tables"):
         report = audit_report(store, args.without)
     if args.with_published and report.published:

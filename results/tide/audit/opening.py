@@ -13,6 +13,7 @@ from ....adapters.base import ConfigurationError
 from ....datasets.tide.embedded import embedded_triplets
 from ....datasets.tide.files import load_triplets
 from ....datasets.tide.samples import samples
+from ....engine.folder.outputs import require_output_file
 from ....engine.system.digests import file_digest
 from ...reading import RunFolder, open_run, simulated_mark
 from .store import Plan, Store
@@ -49,6 +50,7 @@ def opened(path: Path, request: Request, annotators: Sequence[str]) -> Store:
     else:
         if not annotators:
             raise ConfigurationError("nobody is to annotate: --annotator NAME, once for each")
+        require_output_file(path)
         store = Store.create(path, *(_of_runs if request.runs else _of_samples)(request))
     for name in annotators:
         store.enrol(name)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import sqlite3
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -114,6 +116,13 @@ class TestScorings:
         assert scoring.seal == {"k": "scoring", "differs": []}
         with pytest.raises(RunError, match=r"no scoring 7; it has 0, 1, 2, 3"):
             Scoring(tmp_path, 7)
+
+    @pytest.mark.parametrize("make", [Path.mkdir, os.mkfifo])
+    def test_a_folder_or_a_pipe_is_no_scoring(self, tmp_path: Path, make: Callable[[Path], None]) -> None:
+        (tmp_path / "scorings").mkdir()
+        make(tmp_path / "scorings" / "0001.jsonl")
+        with pytest.raises(RunError, match="is no file"):
+            Scoring(tmp_path, 1)
 
     def test_a_draft_that_was_not_finished_leaves_nothing(self, tmp_path: Path) -> None:
         with Draft(tmp_path) as draft:

@@ -102,6 +102,24 @@ def test_a_journal_that_lost_lines_at_its_end_is_refused_until_that_is_meant(
     lines = journal.read_bytes().splitlines(keepends=True)
     journal.write_bytes(b"".join(lines[:-2]))
     lost = len(lines[-1]) + len(lines[-2])
-    assert f"{journal} has lost its end: {lost} bytes" in refused(capsys, command, run)
+    said = refused(capsys, command, run)
+    assert f"{journal} is {lost} bytes shorter than when the run ended last" in said
+    assert "lines were removed at its end" in said
     (run / "summary.json").unlink()
     assert main(["status", str(run)]) == 0
+
+
+@every_command
+@pytest.mark.parametrize("instead", [b"", b"{}\n"], ids=["removed", "shortened"])
+def test_a_journal_that_was_edited_in_its_middle_is_said_to_be_and_not_to_be_gone_on_with(
+    ended: Path, tmp_path: Path, command: str, instead: bytes, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = tmp_path / "run"
+    shutil.copytree(ended, run)
+    journal = run / "journal.jsonl"
+    lines = journal.read_bytes().splitlines(keepends=True)
+    journal.write_bytes(b"".join([*lines[:3], instead, *lines[4:]]))
+    said = refused(capsys, command, run)
+    assert f"{len(lines[3]) - len(instead)} bytes shorter than when the run ended last" in said
+    assert f"lines were removed or changed in it, from the line at byte {sum(map(len, lines[:3]))} on" in said
+    assert "delete" not in said

@@ -108,6 +108,14 @@ class TestReport:
         parts = [write(tmp_path / model[4:], replace(SWEEP, models=(model,))) for model in SWEEP.models]
         assert said(capsys, "report", *parts) == said(capsys, "report", run)
 
+    def test_the_report_of_a_running_one_does_not_lead_to_itself(
+        self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        folder = write(tmp_path / "run", SWEEP, dropped=3)
+        with held(folder):
+            assert main(["report", str(folder)]) == 0
+        assert "next:" not in capsys.readouterr().err
+
     def test_what_is_no_run_is_refused_plainly(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         assert "there is no folder" in refused(capsys, "report", tmp_path / "nowhere")
         assert "is not a run: it holds no manifest.json" in refused(capsys, "report", tmp_path)

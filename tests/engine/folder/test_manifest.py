@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Callable
 from copy import deepcopy
 from pathlib import Path
@@ -104,11 +105,35 @@ def test_a_manifest_gives_back_what_it_was_given(tmp_path_factory: pytest.TempPa
     assert canonical(Manifest.load(folder).identity) == canonical(identity)
 
 
-@pytest.mark.parametrize("content", ["", "{", "[]", "{}", '{"run":"r","identity":1,"settings":{}}'])
-def test_a_manifest_that_cannot_be_read_is_a_clear_error(tmp_path: Path, content: str) -> None:
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("", "cannot be read"),
+        ("{", "cannot be read"),
+        ("[]", "Expected `object`, got `array`"),
+        ("{}", "missing required field `run`"),
+        ('{"run":1,"identity":{},"settings":{}}', r"Expected `str`, got `int` - at `\$\.run`"),
+        ('{"run":"r","identity":1,"settings":{}}', r"at `\$\.identity`"),
+    ],
+)
+def test_a_manifest_that_cannot_be_read_is_a_clear_error_that_names_the_field(
+    tmp_path: Path, content: str, said: str
+) -> None:
     (tmp_path / "manifest.json").write_text(content)
-    with pytest.raises(ConfigurationError, match="cannot be read"):
+    with pytest.raises(ConfigurationError, match=said):
         open_or_create(tmp_path, IDENTITY, SETTINGS)
+
+
+@pytest.mark.parametrize("name", ["manifest.json", "journal.jsonl", "summary.json", "lock"])
+@pytest.mark.parametrize("make", [Path.mkdir, os.mkfifo])
+def test_a_folder_or_a_pipe_in_place_of_a_file_is_a_clear_error(
+    tmp_path: Path, name: str, make: Callable[[Path], None]
+) -> None:
+    open_or_create(tmp_path, IDENTITY, SETTINGS)
+    (tmp_path / name).unlink(missing_ok=True)
+    make(tmp_path / name)
+    with pytest.raises(ConfigurationError, match=rf"{name} is .*, where a run keeps a file"):
+        Manifest.load(tmp_path)
 
 
 def test_a_folder_that_is_no_run_says_so(tmp_path: Path) -> None:
