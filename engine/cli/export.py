@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Final
 
 from ...adapters.base import ConfigurationError
 from .. import registry
-from ..folder.outputs import require_output_file, require_output_folder
 from .unfinished import say_why
 
 if TYPE_CHECKING:
@@ -110,6 +109,8 @@ def _write(job: Job, to: str, *, prompts: bool) -> list[str]:
 
 def _require_free(out: str, to: str) -> None:
     """Refuse a place that holds something: no file of an older export may stay among the new."""
+    from ..folder.outputs import require_output_file, require_output_folder
+
     if not out:
         raise ConfigurationError("--out is empty: say where.")
     if out.startswith(URLS):

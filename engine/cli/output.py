@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, cast
 
 from ...adapters.base import ConfigurationError, Json
-from ..folder.outputs import require_output_file, require_output_folder
 from ..system.files import replace_file
 from .arguments import at_least, place
 
@@ -45,6 +44,7 @@ def require_output(args: argparse.Namespace, inputs: Iterable[Path] = ()) -> Non
     Commands ask at once, before they compute anything.
     """
     from ...results.formats import SUFFIXES, format_of
+    from ..folder.outputs import require_output_file, require_output_folder
 
     out: Path | None = args.out
     if out is None:

@@ -45,7 +45,7 @@ def write_files(
     html: Path | None,
     figures: Path | None,
 ) -> None:
-    """Write what is asked for, and say on stderr what was written."""
+    """Write what is asked for, and say on stderr what was written. Raises ConfigurationError where it cannot be."""
     report = replace(report, figures=[*report.figures, *_timelines(operations)])
     try:
         if figures:
@@ -53,7 +53,8 @@ def write_files(
         if html:
             write_page(html, runs, report, operations)
     except OSError as error:
-        raise ConfigurationError(f"cannot write {error.filename or html or figures}: {error.strerror}.") from error
+        place = error.filename or html or figures
+        raise ConfigurationError(f"cannot write the report: {error.strerror} ({place}).") from error
 
 
 def _timelines(operations: Mapping[str, Operations]) -> Iterator[Figure]:
