@@ -107,7 +107,7 @@ def print_report(args: argparse.Namespace) -> int:
     from .store import Store
 
     require_output(args)
-    with Store(args.file) as store, Working("reading answers and computing tables"):
+    with Store(args.file, reading=True) as store, Working("reading answers and computing tables"):
         report = audit_report(store, args.without)
     if args.with_published and report.published:
         report = replace(report, tables=with_published(report.tables, report.published()))

@@ -52,8 +52,10 @@ def opened(path: Path, request: Request, annotators: Sequence[str]) -> Store:
             raise ConfigurationError("nobody is to annotate: --annotator NAME, once for each")
         require_output_file(path)
         store = Store.create(path, *(_of_runs if request.runs else _of_samples)(request))
-    for name in annotators:
-        store.enrol(name)
+    store.enrol(annotators)
+    if not store.annotators():
+        store.close()
+        raise ConfigurationError(f"{path} names nobody who annotates: --annotator NAME, once for each")
     return store
 
 

@@ -1,10 +1,14 @@
 """The audit's file: what is put before whom, and every answer, in SQLite.
 
-An answer is on disk before it is acknowledged (WAL, `synchronous=FULL`), so that a server that is killed loses nothing
-that a page was told is saved. Tasks are kept whole: nobody's question changes while they think about it, and the report
-needs no other file. Tokens are kept as they are. A hash would guard nothing, since whoever reads the file has the
-answers, which the token is for; and a restarted server could not print the addresses again. The file is its owner's
-alone.
+An answer is on disk, and in this one file, before it is acknowledged: a server that is killed loses nothing that a
+page was told is saved, and a copy of the file has it all. Hence a rollback journal and no WAL, which keeps the latest
+answers in a second file and saves time that people do not notice; one that is deleted with each save, so that nothing
+stays beside the file; and `synchronous=EXTRA`, since with FULL a power cut can bring the deleted journal back, which
+then undoes the save.
+
+Tasks are kept whole: nobody's question changes while they think about it, and the report needs no other file. Tokens
+are kept as they are. A hash would guard nothing, since whoever reads the file has the answers, which the token is for;
+and a restarted server could not print the addresses again. The file is its owner's alone.
 """
 
 from __future__ import annotations
@@ -14,7 +18,7 @@ import secrets
 import sqlite3
 from collections import defaultdict
 from collections.abc import Generator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Literal, Self, TypeAlias
@@ -75,9 +79,13 @@ class Annotator(msgspec.Struct, frozen=True):
 
 
 class Store:
-    """One audit's file. Raises ConfigurationError when it is none, or cannot be read or written."""
+    """One audit's file; `reading` refuses all writes. Raises ConfigurationError when it is none, or cannot be used.
 
-    def __init__(self, path: Path) -> None:
+    Whoever only reads opens it for writing too, since a save that a killed server left half done has to be taken back
+    first.
+    """
+
+    def __init__(self, path: Path, *, reading: bool = False) -> None:
         if not path.is_file():
             raise ConfigurationError(f"there is no audit {path}. `turntide tide audit serve` begins one.")
         self.path = path
@@ -85,6 +93,7 @@ class Store:
             self._database = sqlite3.connect(path, timeout=_BUSY, isolation_level=None, check_same_thread=False)
             try:
                 self.plan, self.tasks = self._read()
+                self._settle(reading)
             except BaseException:
                 self.close()
                 raise
@@ -103,11 +112,14 @@ class Store:
                 draft.unlink()
         return cls(path)
 
-    def enrol(self, name: str) -> None:
-        """Add an annotator, with a token of their own; one that is there already keeps theirs."""
-        row = (name, secrets.token_urlsafe(24))
+    def enrol(self, names: Sequence[str]) -> None:
+        """Add annotators, each with a token of their own; one that is there already keeps theirs."""
+        if not names:
+            return
+        rows = ", ".join(["(?, ?)"] * len(names))
+        texts = [text for name in names for text in (name, secrets.token_urlsafe(24))]
         with _plainly(self.path):
-            self._database.execute("INSERT INTO annotator (name, token) VALUES (?, ?) ON CONFLICT DO NOTHING", row)
+            self._database.execute(f"INSERT INTO annotator (name, token) VALUES {rows} ON CONFLICT DO NOTHING", texts)
 
     def annotators(self) -> list[Annotator]:
         """Return all annotators by name."""
@@ -158,11 +170,17 @@ class Store:
     def _read(self) -> tuple[Plan, list[Task]]:
         if self._one("PRAGMA application_id") != _APPLICATION:
             raise ConfigurationError(f"{self.path} is no audit. Name another file; a new one is made where none is.")
-        self._database.execute("PRAGMA synchronous = FULL")
-        self._database.execute("PRAGMA foreign_keys = ON")
         rows = self._database.execute("SELECT content FROM task ORDER BY place")
         tasks = [msgspec.json.decode(content, type=Task) for (content,) in rows]
         return msgspec.json.decode(self._one("SELECT plan FROM audit"), type=Plan), tasks
+
+    def _settle(self, reading: bool) -> None:
+        """Take in what an older version kept beside the file (WAL); a reader that may not reads both."""
+        with suppress(sqlite3.OperationalError) if reading else nullcontext():
+            self._database.execute("PRAGMA journal_mode = DELETE")
+        self._database.execute("PRAGMA synchronous = EXTRA")
+        self._database.execute("PRAGMA foreign_keys = ON")
+        self._database.execute(f"PRAGMA query_only = {reading}")
 
     def _one(self, statement: str, *values: str) -> Any:  # noqa: ANN401 - whatever the column holds
         return self._database.execute(statement, values).fetchone()[0]
@@ -171,7 +189,6 @@ class Store:
 def _write(draft: Path, plan: Plan, tasks: Sequence[Task]) -> None:
     database = sqlite3.connect(draft)
     try:
-        database.execute("PRAGMA journal_mode = WAL")
         database.execute(f"PRAGMA application_id = {_APPLICATION}")
         database.executescript(_SCHEMA)
         database.execute("INSERT INTO audit VALUES (?)", (msgspec.json.encode(plan).decode(),))

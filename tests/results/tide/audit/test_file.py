@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import shutil
 import sqlite3
 import stat
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
@@ -29,6 +32,51 @@ def test_tokens_and_answers_stay_and_more_annotators_may_come(begin: Begin) -> N
     assert again.comments("ana") == {store.tasks[0].id: "well\n"}
     assert (again.place("ana"), again.place("ben")) == (3, 0)
     again.close()
+
+
+def test_a_copy_of_the_file_alone_has_all_that_was_saved(begin: Begin, tmp_path: Path) -> None:
+    store = begin()
+    store.answer("ana", store.tasks[0].id, "underspecified", "yes")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["audit.sqlite", "triplets.json"]
+    copy = Path(shutil.copy(store.path, tmp_path / "copy.sqlite"))
+    before = copy.read_bytes()
+    with Store(copy, reading=True) as copied:
+        assert copied.annotators() == store.annotators()
+        assert copied.answers("ana") == {store.tasks[0].id: {"underspecified": "yes"}}
+        assert sorted(path.name for path in tmp_path.iterdir()) == ["audit.sqlite", "copy.sqlite", "triplets.json"]
+        with pytest.raises(sqlite3.OperationalError, match="readonly"):
+            copied.move("ana", 1)
+    assert copy.read_bytes() == before
+
+
+@pytest.mark.parametrize("reading", [True, False])
+def test_an_audit_begun_with_a_log_beside_it_is_read_with_it_and_becomes_one_file(begin: Begin, reading: bool) -> None:
+    path = begin().path
+    with closing(sqlite3.connect(path)) as killed:
+        killed.execute("PRAGMA journal_mode = WAL")
+        killed.execute("UPDATE annotator SET place = 4 WHERE name = 'ana'")
+        killed.commit()
+        for name in (path.name, f"{path.name}-wal"):
+            shutil.copy(path.with_name(name), path.with_name(f"old-{name}"))
+    old = path.with_name(f"old-{path.name}")
+    with Store(old, reading=reading) as store:
+        assert store.place("ana") == 4
+        assert not list(path.parent.glob("old-*-*"))
+
+
+def test_a_report_takes_back_the_save_that_a_killed_server_left_half_done(begin: Begin) -> None:
+    path = begin().path
+    kill = (
+        "import os, sqlite3, sys\n"
+        "database = sqlite3.connect(sys.argv[1], isolation_level=None)\n"
+        "database.executescript('PRAGMA cache_size = 1; BEGIN; UPDATE task SET content = upper(content)')\n"
+        "os._exit(9)\n"
+    )
+    subprocess.run([sys.executable, "-c", kill, str(path)], check=False)
+    assert Path(f"{path}-journal").stat().st_size
+    with Store(path, reading=True) as store:
+        assert store.tasks[0].kind == "chain"
+    assert not Path(f"{path}-journal").exists()
 
 
 def test_the_file_is_its_owners_alone_and_nothing_else_is_left(begin: Begin, tmp_path: Path) -> None:
@@ -71,6 +119,14 @@ def test_what_is_no_audit_is_refused_and_left_as_it_is(tmp_path: Path) -> None:
         assert path.read_bytes() == before
     with pytest.raises(ConfigurationError, match="there is no audit"):
         Store(tmp_path / "none")
+
+
+def test_an_audit_without_annotators_is_not_served_in_silence(begin: Begin) -> None:
+    store = begin()
+    with closing(sqlite3.connect(store.path)) as database, database:
+        database.execute("DELETE FROM annotator")
+    with pytest.raises(ConfigurationError, match="names nobody who annotates: --annotator NAME"):
+        opened(store.path, Request(), [])
 
 
 def test_an_audit_that_nobody_is_to_annotate_is_not_begun(begin: Begin, tmp_path: Path) -> None:

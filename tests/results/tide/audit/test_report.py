@@ -173,12 +173,16 @@ def test_thirty_patients_of_fleiss_come_out_as_decisions(tmp_path: Path, capsys:
                 count=30, calibration=0, seed=0)  # fmt: skip
     with Store.create(tmp_path / "fleiss.sqlite", plan, tasks) as store:
         people = [f"psychiatrist {n}" for n in range(6)]
-        for name in people:
-            store.enrol(name)
-        for task, counts in zip(tasks, counted, strict=True):
-            votes = [label for label, n in zip(labels, counts, strict=True) for _ in range(n)]
-            for name, vote in zip(people, votes, strict=True):
-                store.answer(name, task.id, ROUTING, vote)
+        store.enrol(people)
+        votes = [[label for label, n in zip(labels, counts, strict=True) for _ in range(n)] for counts in counted]
+        say(
+            store,
+            [
+                (name, task.id, ROUTING, vote)
+                for task, said in zip(tasks, votes, strict=True)
+                for name, vote in zip(people, said, strict=True)
+            ],
+        )
     assert main(["tide", "audit", "report", str(tmp_path / "fleiss.sqlite"), "--json"]) == 0
     found = json.loads(capsys.readouterr().out)["report"]["tables"][0]
     split, decisions, agree, kappa = found["rows"][-1]
