@@ -10,6 +10,7 @@ import msgspec
 
 from ....datasets.tide.samples import Layer, Sample
 from ....datasets.tide.simulator.situation import LOC, UNA
+from .content import change_name
 
 ROUTING: Final = "aim"
 """The key of the one item about a router decision."""
@@ -96,7 +97,7 @@ def _chain(layers: Sequence[Layer]) -> Iterator[_Asked]:
 def _drifts(count: int) -> Iterator[_Asked]:
     for number in range(1, count + 1):
         key, name = ("", "") if number == 1 else (f"_{number}", f", change {number}")
-        change = "the change" if count == 1 else f"change {number}"
+        change = change_name(number, count)
         yield (
             f"retraction{key}",
             f"{RETRACTION}{name}",
@@ -112,5 +113,15 @@ def _drifts(count: int) -> Iterator[_Asked]:
 
 def _joint(sample: Sample) -> Iterator[_Asked]:
     if sample.kind == "joint":
-        text = "Does the dialogue read on from the clarifications to the change, without a jump or a contradiction?"
-        yield "coherence", COHERENCE, text
+        start, *further = _course(sample)
+        way = f"from {start} to {' and on to '.join(further)}"
+        yield "coherence", COHERENCE, f"Does the dialogue read on {way}, without a jump or a contradiction?"
+
+
+def _course(sample: Sample) -> Iterator[str]:
+    """Yield the clarifications and the changes in the order in which a dialogue comes to them."""
+    for number, stage in enumerate(sample.stages):
+        if number:
+            yield change_name(number, len(sample.stages) - 1)
+        if stage.layers:
+            yield "the clarifications"

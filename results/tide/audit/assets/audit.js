@@ -214,9 +214,14 @@ class Desk {
 // All that is not ours goes through here, as text of its own direction.
 const foreign = (text, name = "span", attributes = {}) => element(name, { dir: "auto", ...attributes, class: `foreign ${attributes.class ?? ""}`.trim() }, text);
 
+const differing = (text, name, differs) => (differs ? element(name, {}, text) : text);
+
 const FORMS = {
   said: ({ heading, text, by, judged }) => [element("h3", {}, heading), foreign(text, "p", { class: `said ${by} ${judged ? "judged" : ""}` })],
-  sql: ({ heading, pieces }) => [element("h3", {}, heading), foreign(pieces.map(([text, differs]) => (differs ? element("mark", {}, text) : text)), "pre", { dir: "ltr", tabindex: 0, "aria-label": heading })],
+  sql: ({ heading, pieces }) => [
+    element("h3", {}, heading, pieces.some(([, fresh]) => fresh) && [" ", element("ins", {}, "new")], pieces.some(([, , lost]) => lost) && [" ", element("del", {}, "gone in the next")]),
+    foreign(pieces.map(([text, fresh, lost]) => differing(differing(text, "ins", fresh), "del", lost)), "pre", { dir: "ltr", tabindex: 0, "aria-label": heading }),
+  ],
   aside: ({ heading, text }) => [element("details", {}, element("summary", {}, heading), foreign(text, "p"))],
   point: ({ label, term, question, chosen, other, state }) => [
     element(

@@ -8,10 +8,11 @@ import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec import structs
 from turntide.adapters.base import ConfigurationError
 from turntide.datasets.tide.samples import Sample, Triplet, samples, samples_of
 from turntide.results.tide.audit.checklist import checklist, routing
-from turntide.results.tide.audit.content import marked, plain
+from turntide.results.tide.audit.content import Piece, Sql, marked, plain, sample_parts
 from turntide.results.tide.audit.tasks import in_order, sample_tasks
 
 from .conftest import fixture_triplets, made
@@ -68,8 +69,58 @@ def test_a_drift_sample_shows_no_layer_and_a_chain_sample_no_change() -> None:
 @given(st.text(alphabet="ab1 =',\n"), st.text(alphabet="ab1 =',\n"))
 def test_marking_what_differs_changes_no_sign_of_the_query(sql: str, beside: str) -> None:
     pieces = marked(sql, beside)
-    assert "".join(text for text, _ in pieces) == plain(sql)
-    assert not any(differs for _, differs in marked(sql, sql))
+    assert "".join(piece.text for piece in pieces) == plain(sql)
+    assert not any(piece.new or piece.lost for piece in marked(sql, sql, sql))
+
+
+@pytest.mark.parametrize(
+    ("above", "sql", "below", "shown"),
+    [
+        (None, "SELECT a FROM t", "SELECT b FROM t", "SELECT -a- FROM t"),
+        ("SELECT a FROM t", "SELECT a FROM t WHERE c = 1", "SELECT a FROM t", "SELECT a FROM t +-WHERE c = 1-+"),
+        ("SELECT a FROM t", "SELECT b FROM t WHERE c", "SELECT b FROM t", "SELECT +b+ FROM t +-WHERE c-+"),
+        ("SELECT COUNT(*) FROM t", "select count( * )\nFROM  t", None, "select count( * )\nFROM  t"),
+        ("SELECT 'a  b'", "SELECT 'a b'", "SELECT 'A b'", "SELECT +-'a b'-+"),
+    ],
+)
+def test_a_query_shows_what_it_adds_and_what_the_next_one_drops(
+    above: str | None, sql: str, below: str | None, shown: str
+) -> None:
+    def drawn(piece: Piece) -> str:
+        sign = "+" * piece.new + "-" * piece.lost
+        return f"{sign}{piece.text}{sign[::-1]}"
+
+    assert "".join(map(drawn, marked(sql, above, below))) == shown
+
+
+def test_a_drift_that_only_drops_something_is_marked_and_changes_are_called_as_the_checklist_calls_them() -> None:
+    one = fixture_triplets()[0]
+    first, second = one.stages
+    fewer = structs.replace(second, utterance="All of them.", sql=first.sql.partition(" WHERE ")[0])
+    for stages, name in (((first, fewer), "the change"), ((first, second, fewer), "change 2")):
+        sample = list(samples_of(structs.replace(one, stages=stages)))[-1]
+        parts = list(sample_parts(sample))
+        upper, lower = [part for part in parts if isinstance(part, Sql)][-2:]
+        assert lower.heading == f"SQL after {name}"
+        assert any(piece.lost for piece in upper.pieces)
+        assert not any(piece.lost or piece.new for piece in lower.pieces)
+        assert any(name in item.text for item in checklist(sample))
+
+
+def test_queries_of_an_audit_begun_before_are_read() -> None:
+    old = b'{"form": "sql", "heading": "SQL", "pieces": [["SELECT ", false], ["a", true]]}'
+    assert msgspec.json.decode(old, type=Sql).pieces == (Piece("SELECT "), Piece("a", new=True))
+
+
+def test_coherence_is_asked_in_the_order_of_the_dialogue() -> None:
+    asked = {s.triplet.shape: checklist(s)[-1].text for s in samples(fixture_triplets()) if s.kind == "joint"}
+    for shape, way in (
+        ((2, 0), "the clarifications to the change"),
+        ((0, 2), "the change to the clarifications"),
+        ((3, 0, 0), "the clarifications to change 1 and on to change 2"),
+    ):
+        assert asked.pop(shape) == f"Does the dialogue read on from {way}, without a jump or a contradiction?"
+    assert not asked
 
 
 @settings(deadline=None, max_examples=15)
