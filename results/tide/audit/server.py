@@ -26,6 +26,7 @@ from aiohttp import web
 
 from ....adapters.listening import listening, origin
 from ... import html
+from ..accuracy import SET_NAMES
 from .guard import Handler, guard, name_of
 from .store import Store
 from .tasks import Task, in_order
@@ -84,7 +85,7 @@ class Desk:
         answers, comments = await self._call(self._store.answers, name), await self._call(self._store.comments, name)
         return _json(
             {
-                "kind": task.kind,
+                "set": SET_NAMES[task.kind],
                 "database": task.database,
                 "calibration": task.calibration,
                 "parts": task.parts,

@@ -2,7 +2,6 @@
 // The audit: one task at a time, its checklist, and every answer on its way to the disk as soon as it is given.
 
 const at = (id) => document.getElementById(id);
-const KINDS = { chain: "Chain-only", drift: "Drift-only", joint: "Joint" };
 const AGAIN = 1000; // milliseconds until the server is tried again
 
 // The token comes behind the #, which no request and no Referer carries, and leaves the address at once. It is this tab's.
@@ -28,37 +27,43 @@ async function call(method, path, body) {
 const pause = () => new Promise((done) => setTimeout(done, AGAIN));
 
 // What is to be saved, by its place: sent one after another, a later value in place of one that still waits, until the
-// server says that it has it.
+// server says that it has it. What nobody said, where they are, is saved without a word.
 class Saver {
   constructor(shown) {
     this.waiting = new Map();
-    this.sending = false;
+    this.sending = undefined; // a promise while something waits
+    this.given = 0; // how often anything was given to be saved
+    this.saved = ""; // what is shown when nothing waits
     this.shown = shown;
     addEventListener("beforeunload", (event) => this.waiting.size && event.preventDefault());
   }
 
   put(path, body) {
+    this.saved = "Saved";
+    this.shown("Saving …");
+    this.keep(path, body);
+  }
+
+  keep(path, body) {
     this.waiting.delete(path);
     this.waiting.set(path, body);
-    this.shown("Saving …");
-    this.send();
+    this.given += 1;
+    this.sending ??= this.send();
   }
 
   async send() {
-    if (this.sending) return;
-    this.sending = true;
     while (this.waiting.size) {
       const [path, body] = this.waiting.entries().next().value;
       try {
         await call("PUT", path, body);
         if (this.waiting.get(path) === body) this.waiting.delete(path);
-        this.shown(this.waiting.size ? "Saving …" : "Saved");
+        this.shown(this.waiting.size ? "Saving …" : this.saved);
       } catch (error) {
         this.shown(`Not saved yet: ${error instanceof Refusal ? error.message : "the server does not answer"}`, true);
         await pause();
       }
     }
-    this.sending = false;
+    this.sending = undefined;
   }
 }
 
@@ -71,19 +76,21 @@ class Desk {
       at("saved").classList.toggle("unsaved", unsaved);
     });
     at("who").textContent = annotator;
-    at("progress").max = done.length;
     at("previous").addEventListener("click", () => this.step(-1));
     at("next").addEventListener("click", () => this.step(1));
     at("open").addEventListener("click", () => this.goOpen());
     at("comment").addEventListener("input", () => this.remark());
     at("checklist").addEventListener("submit", (event) => event.preventDefault());
     addEventListener("keydown", (event) => this.key(event));
+    addEventListener("focus", () => this.renew());
+    document.addEventListener("visibilitychange", () => document.hidden || this.renew());
   }
 
-  // Shows a task; what was looked at before is kept, with what was answered since.
+  // Shows a task; one that was looked at before at once, as it was, and then as the server has it.
   async go(place) {
     if (place < 0 || place >= this.done.length) return;
     this.wanted = place;
+    const known = this.tasks.has(place);
     while (!this.tasks.has(place)) {
       try {
         this.tasks.set(place, await call("GET", `api/tasks/${place}`));
@@ -97,8 +104,35 @@ class Desk {
     say("");
     this.place = place;
     this.task = this.tasks.get(place);
-    this.saver.put("api/place", place);
+    this.saver.keep("api/place", place);
     this.draw();
+    if (known) this.renew();
+  }
+
+  // Shows what the server has, since another tab may have given it, but nothing older than what was said here.
+  async renew() {
+    const { task, place } = this;
+    if (!task) return;
+    const turn = (this.turn = (this.turn ?? 0) + 1);
+    try {
+      for (let given = -1; given !== this.saver.given; ) {
+        await this.saver.sending;
+        given = this.saver.given;
+        const [{ done }, held] = await Promise.all([call("GET", "api/audit"), call("GET", `api/tasks/${place}`)]);
+        if (turn !== this.turn || task !== this.task) return;
+        if (given === this.saver.given) this.adopt(done, held);
+      }
+    } catch (error) {
+      if (error instanceof Refusal) say(error.message); // a server that does not answer is asked again at the next occasion
+    }
+  }
+
+  adopt(done, { answers, comment }) {
+    Object.assign(this.task, { answers, comment });
+    this.done = done;
+    this.task.items.forEach(({ key }, number) => this.press(number, answers[key]));
+    if (at("comment").value.trim() !== comment) at("comment").value = comment;
+    this.count();
   }
 
   // From where the last step leads, shown yet or not: keys may come faster than tasks.
@@ -114,7 +148,7 @@ class Desk {
 
   draw() {
     const { task } = this;
-    at("title").replaceChildren(KINDS[task.kind], " ", element("small", {}, task.database));
+    at("title").replaceChildren(task.set, " ", element("small", {}, task.database));
     at("calibration").hidden = !task.calibration;
     at("parts").replaceChildren(...task.parts.flatMap(shown));
     at("items").replaceChildren(...task.items.map((item, number) => this.item(item, number)));
@@ -145,12 +179,16 @@ class Desk {
   answer(number, value) {
     const { key } = this.task.items[number];
     this.task.answers[key] = value;
-    for (const button of this.buttons(number)) button.setAttribute("aria-pressed", String(button.dataset.value === value));
+    this.press(number, value);
     this.saver.put(`api/tasks/${this.place}/answers/${encodeURIComponent(key)}`, value);
     this.count();
     const next = this.unanswered();
     if (next >= 0) this.reach(next);
     else [at("next"), at("open"), at("task")].find((each) => !each.disabled).focus(); // off the answer: Enter would give it again
+  }
+
+  press(number, value) {
+    for (const button of this.buttons(number)) button.setAttribute("aria-pressed", String(button.dataset.value === value));
   }
 
   remark() {
@@ -160,15 +198,17 @@ class Desk {
 
   count() {
     this.done[this.place] = this.unanswered() < 0;
-    const finished = this.done.filter(Boolean).length;
-    const all = this.done.length;
-    const place = this.place < this.calibration ? `Calibration ${this.place + 1} of ${this.calibration}` : `${this.subject === "samples" ? "Sample" : "Decision"} ${this.place + 1 - this.calibration} of ${all - this.calibration}`;
-    at("count").textContent = `${place} · ${finished === all ? "all finished, thank you" : `${finished}/${all} finished`}`;
-    at("progress").value = finished;
+    const calibrating = this.place < this.calibration;
+    const [from, to] = calibrating ? [0, this.calibration] : [this.calibration, this.done.length];
+    const finished = this.done.slice(from, to).filter(Boolean).length;
+    const all = this.done.every(Boolean);
+    const name = calibrating ? "Calibration" : this.subject === "samples" ? "Sample" : "Decision";
+    at("count").textContent = `${name} ${this.place + 1 - from} of ${to - from} · ${all ? "all finished, thank you" : `${finished} finished`}`;
+    Object.assign(at("progress"), { max: to - from, value: finished });
     at("previous").disabled = this.place === 0;
-    at("next").disabled = this.place === all - 1;
+    at("next").disabled = this.place === this.done.length - 1;
     at("next").classList.toggle("on", this.done[this.place]);
-    at("open").disabled = finished === all;
+    at("open").disabled = all;
   }
 
   unanswered() {

@@ -25,7 +25,7 @@ from ....support.pages import HOSTILE
 from .conftest import PEOPLE, Begin, made
 
 if TYPE_CHECKING:
-    from playwright.async_api import Browser, Page, Request
+    from playwright.async_api import Browser, Page, Request, Route
 
 pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.real("chromium")]
 
@@ -146,11 +146,69 @@ async def test_one_goes_on_exactly_where_one_stopped(browser: Browser, begin: Be
             assert await pressed.count() == 2
             assert await page.input_value("#comment") == "Not so plain."
             await page.keyboard.press("g")
-            await at(page, "Sample 1 of 6 · 0/9 finished")
+            await at(page, "Sample 1 of 6 · 0 finished")
             await page.keyboard.press("ArrowLeft")
             await at(page, "Calibration 3 of 3")
     joint = store.tasks[2]
     assert store.answers("ana") == {joint.id: {"underspecified": "yes", "options_L1": "yes"}}
+
+
+async def test_nothing_is_called_saved_before_anything_was_said(browser: Browser, begin: Begin) -> None:
+    async with served(begin()) as urls, opened(browser, urls["ana"]) as page:
+        async with page.expect_response("**/api/place"):
+            await page.keyboard.press("ArrowRight")
+        await at(page, "Calibration 2 of 3 · 0 finished")
+        await page.evaluate("call('GET', 'api/audit')")
+        assert await page.text_content("#saved") == ""
+        await page.keyboard.type("y")
+        await saved(page)
+
+
+async def test_what_one_tab_says_the_other_shows_when_it_is_looked_at_or_comes_back(
+    browser: Browser, begin: Begin
+) -> None:
+    async with served(begin()) as urls, opened(browser, urls["ana"]) as one, opened(browser, urls["ana"]) as other:
+        for page in (one, other):
+            await page.keyboard.type("ynnycMine.")
+            await saved(page)
+        await other.keyboard.press("Escape")
+        await other.keyboard.type("1n")
+        await other.fill("#comment", "No, mine.")
+        await saved(other)
+        assert await one.input_value("#comment") == "Mine."
+        await one.evaluate("dispatchEvent(new Event('focus'))")
+        await one.locator("#item-0 ~ .choices [aria-pressed=true]", has_text="No").wait_for()
+        assert await one.input_value("#comment") == "No, mine."
+        assert await one.evaluate("document.activeElement.id") == "comment"
+
+        await one.keyboard.press("Escape")
+        await one.keyboard.press("ArrowRight")
+        await at(one, "Calibration 2 of 3 · 1 finished")
+        await other.keyboard.press("Escape")
+        await other.keyboard.type("1y")
+        await saved(other)
+        await one.keyboard.press("ArrowLeft")
+        await one.locator("#item-0 ~ .choices [aria-pressed=true]", has_text="Yes").wait_for()
+
+
+async def test_what_is_not_saved_yet_is_not_replaced_by_what_the_server_has(browser: Browser, begin: Begin) -> None:
+    async with served(begin()) as urls, opened(browser, urls["ana"]) as page:
+        held = asyncio.Event()
+
+        async def hold(route: Route) -> None:
+            await held.wait()
+            await route.continue_()
+
+        await page.route("**/answers/*", hold)
+        await page.keyboard.type("n")
+        await page.evaluate("dispatchEvent(new Event('focus'))")
+        await page.evaluate("call('GET', 'api/audit')")
+        assert await page.locator("[aria-pressed=true]", has_text="No").count() == 1
+        held.set()
+        await saved(page)
+        await page.evaluate("dispatchEvent(new Event('focus'))")
+        await page.evaluate("call('GET', 'api/audit')")
+        assert await page.locator("[aria-pressed=true]", has_text="No").count() == 1
 
 
 async def test_no_key_changes_a_finished_checklist_unless_an_item_has_the_focus(browser: Browser, begin: Begin) -> None:
@@ -158,7 +216,7 @@ async def test_no_key_changes_a_finished_checklist_unless_an_item_has_the_focus(
         await page.keyboard.type("yyyynnn")
         assert await page.locator("[aria-pressed=true]", has_text="Yes").count() == 4
         await page.keyboard.type("3N")
-        await at(page, "1/9 finished")
+        await at(page, "Calibration 1 of 3 · 1 finished")
         await saved(page)
     assert [value for _, value in sorted(store.answers("ana")[store.tasks[0].id].items())] == [
         "yes",
@@ -193,7 +251,7 @@ async def test_at_360_pixels_nothing_sticks_out_and_a_finger_is_enough(
             for group in await page.locator(".item").all():
                 await group.get_by_role("button", name="Yes").click()
             await page.get_by_role("button", name="Next", exact=False).last.click()
-        await at(page, "Sample 1 of 6 · 3/9 finished")
+        await at(page, "Sample 1 of 6 · 0 finished")
 
 
 async def test_no_sample_ever_runs_and_each_is_read_as_it_is(browser: Browser, begin: Begin) -> None:

@@ -100,7 +100,8 @@ async def test_annotators_see_their_own_answers_and_no_one_elses(audit: Audit) -
     mine, others = [(await audit.get("/api/tasks/0", **audit.bearer(name))).json() for name in ("ana", "ben")]
     assert (mine["answers"], mine["comment"]) == ({"underspecified": "no"}, "hm")
     assert (others["answers"], others["comment"]) == ({}, "")
-    assert set(mine) == {"kind", "database", "calibration", "parts", "items", "answers", "comment"}
+    assert mine["set"] == "Chain-only"
+    assert set(mine) == {"set", "database", "calibration", "parts", "items", "answers", "comment"}
     places = [(await audit.get("/api/audit", **audit.bearer(name))).json()["place"] for name in ("ana", "ben")]
     assert places == [4, 0]
 
