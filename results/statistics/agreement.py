@@ -76,7 +76,8 @@ def fleiss_kappa(
     Fleiss (1971), "Measuring nominal scale agreement among many raters", Psychological Bulletin 76:378-382. The
     interval draws samples (or `clusters` of them): the standard error in that paper holds for κ = 0 only. Every sample
     must have the same number of votes, at least two. nan, with an unbounded interval, when all votes are for one
-    category.
+    category. Where one sample alone has votes for a second category, every draw that lacks it is without a κ, and none
+    of the rest exceeds the estimate, at which the interval then ends; so it does where all annotators agree throughout.
     """
     table = _table(counts)
     totals = cluster_totals(_own(clusters, len(table)), _pair_agreement(table), np.ones(len(table)), *table.T)

@@ -74,7 +74,8 @@ def bootstrap_statistic(
     (1997), Bootstrap Methods and their Application, §3.8.
 
     Assumes independent clusters, at least some twenty of them: with fewer, and for statistics at the edge of their
-    range (where every draw gives the same), intervals are too short. Draws whose statistic is nan are left out.
+    range (where every draw gives the same), intervals are too short. Draws whose statistic is nan are left out; where
+    leaving one cluster out makes it nan, acceleration is unknown, and `bca` gives the `percentile` interval.
     """
     normal_critical(level)  # refuses an impossible level
     value, replicates = float(statistic(totals.sum(axis=0))), statistic(drawn)
@@ -122,9 +123,12 @@ def quotient(totals: Array) -> Array:
 
 
 def _accelerated(tails: tuple[float, float], value: float, replicates: Array, left_out: Array) -> tuple[float, float]:
-    """Return BCa's quantile levels; the plain ones where they do not exist (the value at the edge of its draws)."""
+    """Return BCa's quantile levels; the plain ones where they do not exist.
+
+    That is where the value stands at the edge of its draws, or a cluster cannot be left out.
+    """
     below = float((replicates < value).mean() + (replicates <= value).mean()) / 2
-    if not 0 < below < 1:
+    if not 0 < below < 1 or np.isnan(left_out).any():
         return tails
     bias = _NORMAL.inv_cdf(below)
     deviations = left_out.mean() - left_out

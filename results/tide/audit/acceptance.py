@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from ...statistics import majority_acceptance, sample_verdicts, strict_acceptance
 from ...table import Cell, Number, Table, counted
 from .checklist import YES, Item
-from .panel import KAPPA, Panel, kappa, majority, share
+from .panel import KAPPA, Panel, explained, kappa, majority, share
 from .tasks import Task
 
 NO_ITEM = "no single item"
@@ -15,9 +15,9 @@ NO_ITEM = "no single item"
 
 def tables(panel: Panel) -> Iterator[Table]:
     """Yield every table."""
-    yield acceptance(panel)
-    yield criteria(panel)
-    yield criteria_by_split(panel)
+    yield explained(acceptance(panel))
+    yield explained(criteria(panel))
+    yield explained(criteria_by_split(panel))
     yield reasons(panel)
 
 

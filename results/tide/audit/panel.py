@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from ....datasets.tide.samples import KINDS, Kind
 from ...statistics import Estimate, fleiss_kappa
-from ...table import Number, Rate
+from ...table import Number, Rate, Table
 from ..accuracy import SET_NAMES
 from .checklist import Item
 from .store import Answers
@@ -85,6 +85,17 @@ def share(
     found = estimate(verdicts, clusters(tasks))
     hits = round(found.value * found.n) if found.n else 0
     return Rate(hits=hits, scored=found.n, planned=n, low=found.interval.low, high=found.interval.high)
+
+
+def explained(table: Table) -> Table:
+    """Return `table`, with a note if one of its κ stands at an end of its interval."""
+    at = table.columns.index(KAPPA)
+    numbers = [cell for cell in (row[at] for row in table.rows) if isinstance(cell, Number)]
+    ends = [(number.value, end) for number in numbers for end in (number.low, number.high) if end is not None]
+    if not any(math.isclose(value, end, abs_tol=1e-9) for value, end in ends):
+        return table
+    said = "An interval that ends at its κ is too short: all agree throughout, or all of one answer is in one triplet."
+    return replace(table, note=f"{table.note} {said}".strip())
 
 
 def kappa(votes: Sequence[Sequence[str | bool]], tasks: Sequence[Task]) -> Number | None:

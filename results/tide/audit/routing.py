@@ -10,7 +10,7 @@ from ...statistics import clustered_proportion, raw_agreement
 from ...table import Cell, Number, Rate, Table
 from ..interaction import percent
 from .checklist import ROUTING
-from .panel import KAPPA, Panel, clusters, kappa, majority, share
+from .panel import KAPPA, Panel, clusters, explained, kappa, majority, share
 from .tasks import Task
 
 NONE = "no majority"
@@ -18,7 +18,7 @@ NONE = "no majority"
 
 def tables(panel: Panel, router: str) -> Iterator[Table]:
     """Yield every table; `router` made the decisions."""
-    yield agreement(panel)
+    yield explained(agreement(panel))
     yield accuracy(panel, router)
     yield confusion(panel)
 

@@ -102,6 +102,23 @@ def test_bootstrap_intervals_agree_with_scipy_within_their_simulation_error(meth
     assert estimate.se == pytest.approx(expected.standard_error, rel=0.02)
 
 
+@pytest.mark.parametrize(("n", "seed"), [(12, 0), (30, 1)])
+def test_the_interval_of_a_kappa_agrees_with_scipys_bca_where_few_were_asked(n: int, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    accepts = rng.binomial(5, rng.choice([0.2, 0.8], n))
+    table = np.stack([5 - accepts, accepts], axis=1)
+
+    def kappa(drawn: np.ndarray) -> float:
+        return inter_rater.fleiss_kappa(table[drawn])
+
+    expected = stats.bootstrap(
+        (np.arange(n),), kappa, vectorized=False, n_resamples=2_000, method="BCa", rng=np.random.default_rng(0)
+    )
+    limits = expected.confidence_interval
+    interval = ours.fleiss_kappa(table).interval
+    assert (interval.low, interval.high) == pytest.approx((limits.low, limits.high), abs=0.04)
+
+
 @pytest.mark.parametrize(("only_a", "only_b"), [(0, 0), (0, 5), (3, 9), (12, 12), (40, 61), (700, 810)])
 def test_mcnemar_equals_statsmodels(only_a: int, only_b: int) -> None:
     expected = reference_mcnemar([[10, only_a], [only_b, 10]], exact=True)

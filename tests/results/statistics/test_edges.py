@@ -34,6 +34,15 @@ def test_the_library_imports_only_itself_numpy_and_the_standard_library() -> Non
             assert inside or name == "numpy" or name in sys.stdlib_module_names, (path.name, name)
 
 
+def test_a_kappa_that_rests_on_one_sample_has_the_percentile_interval_which_ends_at_it() -> None:
+    counts = [[0, 5], [0, 5], [4, 1], [0, 5]]
+    found = ours.fleiss_kappa(counts)
+    # Of four samples that one is drawn once, twice or three times, unless it is not and there is no κ.
+    twice, thrice = ours.fleiss_kappa([*counts[1:], counts[2]]), ours.fleiss_kappa([counts[2]] * 3 + [counts[0]])
+    assert found.value == found.interval.high
+    assert found.interval.low in (pytest.approx(twice.value), pytest.approx(thrice.value))
+
+
 def test_nothing_observed_is_nan_with_the_whole_range() -> None:
     for share in (ours.proportion(0, 0), ours.clustered_proportion([], []), ours.majority_acceptance([])):
         assert math.isnan(share.value)

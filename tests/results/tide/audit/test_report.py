@@ -90,6 +90,15 @@ def test_each_criterion_is_judged_over_the_samples_that_have_it(judged: Store) -
     assert counted(by_split["Joint", "Counterfactual dependency"]["Pass Rate"]) == (3, 4, 4)
 
 
+def test_a_table_says_where_an_interval_is_too_short(judged: Store, begin: Begin) -> None:
+    short = "An interval that ends at its κ is too short"
+    assert short in tables(judged)["acceptance"].note  # the noes of a set are in one triplet
+    store = begin(count=9, calibration=0)
+    noes = {f"shop-{n}:drift" for n in range(4)}
+    say(store, everything(store, PEOPLE, lambda name, task, item: "no" if task in noes and name != "ana" else "yes"))
+    assert short not in tables(store)["criteria"].note
+
+
 def test_reasons_are_the_items_that_no_majority_passes(judged: Store) -> None:
     found = {labels: row["samples"] for labels, row in rows(tables(judged)["reasons"]).items()}
     assert found == {
