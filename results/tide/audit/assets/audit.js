@@ -71,6 +71,7 @@ class Desk {
   constructor({ annotator, subject, calibration, done, place }) {
     Object.assign(this, { subject, calibration, done, place });
     this.tasks = new Map();
+    this.turn = 0; // of renewals: the latest counts
     this.saver = new Saver((text, unsaved = false) => {
       at("saved").textContent = text;
       at("saved").classList.toggle("unsaved", unsaved);
@@ -113,7 +114,7 @@ class Desk {
   async renew() {
     const { task, place } = this;
     if (!task) return;
-    const turn = (this.turn = (this.turn ?? 0) + 1);
+    const turn = (this.turn += 1);
     try {
       for (let given = -1; given !== this.saver.given; ) {
         await this.saver.sending;
