@@ -9,11 +9,8 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any, Final
 
-import orjson
-
-from ..folder.binding import SUMMARY
 from ..shards.folder import shard_folder
-from ..shards.worker import Ended
+from ..shards.worker import STOPPED, Ended
 from ..system.moments import utc_now
 from ..watch.summary import EXIT_CODES, ModelSummary, State, Summary
 
@@ -21,9 +18,16 @@ FIRST: Final[tuple[State, ...]] = ("failed", "interrupted", "budget", "incomplet
 """What a run is called of whose shards several ended early, each differently: the first of these that is among them."""
 
 
-def joined(folder: Path, ended: Sequence[Ended], cap: Decimal | None, began: datetime) -> Summary:
-    """Return the summary of the run in `folder` whose shards have ended so; `cap` is in USD."""
-    shards = [_summary(shard_folder(folder, index), each) for index, each in enumerate(ended)]
+def joined(
+    folder: Path, ended: Sequence[Ended], plan: Sequence[Mapping[str, int]], cap: Decimal | None, began: datetime
+) -> Summary:
+    """Return the summary of the run in `folder` whose shards have ended so.
+
+    `plan` counts each shard's dialogues by model; `cap` is in USD.
+    """
+    shards = [
+        each.summary or _summary(shard_folder(folder, index), each, plan[index]) for index, each in enumerate(ended)
+    ]
     states = {shard["state"] for shard in shards}
     labels = dict.fromkeys(label for shard in shards for label in shard["models"])
     unscored = sum((Counter[str](shard["unscored"]) for shard in shards), Counter[str]())
@@ -42,25 +46,29 @@ def joined(folder: Path, ended: Sequence[Ended], cap: Decimal | None, began: dat
     )
 
 
-def _summary(folder: Path, ended: Ended) -> dict[str, Any]:
-    """Return a shard's summary as its file has it; one that was killed, or refused to begin, left none of now."""
-    if not ended.message and (folder / SUMMARY).exists():
-        return orjson.loads((folder / SUMMARY).read_bytes())
+def _summary(folder: Path, ended: Ended, planned: Mapping[str, int]) -> dict[str, Any]:
+    """Return a summary, by its journal, of a shard that left none: it was killed, or refused to begin."""
     from ...results.operations import Operations
     from ...results.reading import open_run
 
     operations = Operations.of(open_run(folder, 0))
-    state = next((state for state, code in EXIT_CODES.items() if code == ended.code), "incomplete")
+    reason = ended.message if ended == STOPPED else f"{folder.name}: {ended.message}"
     models = {
-        label: {"planned": each.planned, "done": each.done, "reason": "", "ended": None, "priced": True}
+        label: {
+            "planned": (all_of_it := planned.get(label, 0)),
+            "done": each.done,
+            "reason": reason if each.done < all_of_it else "",
+            "ended": None,
+            "priced": True,
+        }
         for label, each in operations.models.items()
     }
     return {
-        "state": state,
+        "state": next((state for state, code in EXIT_CODES.items() if code == ended.code), "incomplete"),
         "models": models,
         "known_usd": operations.budget.known,
         "exposed_usd": operations.budget.exposed,
-        "reasons": [f"{folder.name}: {ended.message}"],
+        "reasons": [reason],
         "unscored": {},
     }
 

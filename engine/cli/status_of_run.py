@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final, Literal
 
 from ..folder.binding import JOURNAL
 from ..folder.lock import Holder, holder
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from ...results.reading import RunFolder
 
 State = Literal["running", "complete", "incomplete"]
+NOT_KNOWN: Final[Mapping[str, int]] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,17 +76,22 @@ class Status:
 
 
 class Watcher:
-    """Reads a run's status, each time only what its journal has grown by; `working`: a process was at it last."""
+    """Reads a run's status, each time only what its journal has grown by; `working`: a process was at it last.
 
-    def __init__(self, run: RunFolder) -> None:
+    `planned` counts dialogues by model, where that is known before a process has written so.
+    """
+
+    def __init__(self, run: RunFolder, planned: Mapping[str, int] = NOT_KNOWN) -> None:
         from ...results.operations import Operations
 
         self.working = False
         self._folder = run.folder
-        self._cap: str | None = run.manifest.settings["spec"].get("settings", {}).get("max_cost")
+        self._cap = cap_of(run)
         self._journal = run.folder / JOURNAL
         self._tail = Tail(self._journal)
         self._operations = Operations([model.label for model in run.models])
+        for label, count in planned.items():
+            self._operations.models[label].planned = count
 
     def status(self) -> Status:
         """Return how far the run is now."""
@@ -97,9 +104,15 @@ class Watcher:
             folder=self._folder,
             holder=at_it,
             operations=self._operations.now(),
-            cap=None if self._cap is None else Decimal(self._cap),
+            cap=self._cap,
             active=None if grown is None else datetime.fromtimestamp(grown, UTC),
         )
+
+
+def cap_of(run: RunFolder) -> Decimal | None:
+    """Return the cap that a run was started, or gone on with, last, in USD."""
+    cap = run.manifest.settings["spec"].get("settings", {}).get("max_cost")
+    return None if cap is None else Decimal(cap)
 
 
 def _lines(status: Status, now: float) -> Iterator[str]:

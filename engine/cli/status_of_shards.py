@@ -8,9 +8,9 @@ from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..folder.binding import SUMMARY
+from ..shards.folder import PLAN, trouble_of
 from ..watch.summary import next_command
-from .status_of_run import State, Status, Watcher
+from .status_of_run import NOT_KNOWN, State, Status, Watcher, cap_of
 from .words import clock, money
 
 if TYPE_CHECKING:
@@ -19,10 +19,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShardsStatus:
-    """How far all shards are. Counts are dialogues, amounts USD; `cap` is that of all together."""
+    """How far all shards are. Counts are dialogues, amounts USD; `cap` is that of all together.
+
+    `trouble` is what keeps all of them waiting, if anything does.
+    """
 
     folder: Path
     shards: tuple[Status, ...]
+    cap: Decimal | None
+    trouble: str = ""
 
     @property
     def working(self) -> list[Status]:
@@ -34,16 +39,11 @@ class ShardsStatus:
         """Whether processes work on it now, and if not, whether its plan is done; a shard's plan may be empty."""
         if self.working:
             return "running"
-        return "complete" if self.planned and self.done == self.planned and not self._unbegun else "incomplete"
-
-    @property
-    def _unbegun(self) -> bool:
-        """Whether a shard has no summary and no part: no process has said yet whether it has a plan."""
-        return any(not shard.operations.parts and not (shard.folder / SUMMARY).exists() for shard in self.shards)
+        return "complete" if self.planned and self.done == self.planned else "incomplete"
 
     @property
     def planned(self) -> int:
-        """Dialogues planned in the shards that have begun."""
+        """Dialogues planned, also in shards that are still starting."""
         return sum(shard.operations.planned for shard in self.shards)
 
     @property
@@ -61,7 +61,7 @@ class ShardsStatus:
         """What was spent, what may have been, and the cap."""
         budgets = [shard.operations.budget for shard in self.shards]
         known, exposed = (sum((getattr(each, name) for each in budgets), Decimal(0)) for name in ("known", "exposed"))
-        return money(known, exposed, self.shards[0].cap)
+        return money(known, exposed, self.cap)
 
     @property
     def next(self) -> str:
@@ -93,6 +93,8 @@ class ShardsStatus:
         columns = ("shard", "model", "done", "planned", "answers", "sends", "failed attempts")
         yield render([Table(key="status", title="", columns=columns, labels=2, rows=rows)]).strip("\n")
         yield self.money
+        if self.trouble:
+            yield printable(self.trouble)
         if active := [shard.active.timestamp() for shard in self.shards if shard.active]:
             yield f"last activity {clock(max(0.0, now - max(active)))} ago"
         yield from map(printable, self.endings())
@@ -105,6 +107,7 @@ class ShardsStatus:
             "state": self.state,
             "dialogues_done": self.done,
             "dialogues_planned": self.planned,
+            "trouble": self.trouble or None,
             "next": self.next,
             "shards": [shard.to_json() for shard in self.shards],
         }
@@ -115,7 +118,10 @@ class ShardsWatcher:
 
     def __init__(self, run: RunFolder) -> None:
         self._folder = run.folder
-        self._watchers = [Watcher(shard) for shard in run.shards]
+        settings = run.manifest.settings
+        self._cap = cap_of(run)
+        plan = settings.get(PLAN, [NOT_KNOWN] * len(run.shards))
+        self._watchers = [Watcher(shard, planned) for shard, planned in zip(run.shards, plan, strict=True)]
 
     @property
     def working(self) -> bool:
@@ -124,4 +130,9 @@ class ShardsWatcher:
 
     def status(self) -> ShardsStatus:
         """Return how far they are now."""
-        return ShardsStatus(folder=self._folder, shards=tuple(watcher.status() for watcher in self._watchers))
+        return ShardsStatus(
+            folder=self._folder,
+            shards=tuple(watcher.status() for watcher in self._watchers),
+            cap=self._cap,
+            trouble=trouble_of(self._folder),
+        )

@@ -47,6 +47,39 @@ local function flying(account)
   return sum
 end
 
+-- How many calls a shard waits with; one that waits visits often, so what it wanted a while ago says nothing.
+local function claims(account, number)
+  return state.shards[number].seen > now - rules.claim and account.waits[number] or 0
+end
+
+-- A bound is shared out evenly among the shards that have calls in flight or wait with some; what one of them does not
+-- need goes to the others. Else whoever visits most, since it has most in flight, would have the next place as well.
+local function share(account)
+  local needs, left = {}, account.bound
+  for number, calls in pairs(account.flight) do
+    if alive(number) then table.insert(needs, calls + claims(account, number)) end
+  end
+  table.sort(needs)
+  for place, need in ipairs(needs) do
+    local even = left / (#needs - place + 1)
+    if need > even then return even end
+    left = left - need
+  end
+  return account.bound
+end
+
+-- Where the bound cannot be divided, the last place goes to whoever was let go longest ago.
+local function place_left(account, even)
+  local own = account.flight[visit.shard]
+  if flying(account) >= account.bound or own >= even then return false end
+  if own + 1 <= even then return true end
+  for number, calls in pairs(account.flight) do
+    local earlier = (account.turns[number] or 0) < (account.turns[visit.shard] or 0)
+    if number ~= visit.shard and earlier and calls < even and claims(account, number) > 0 then return false end
+  end
+  return true
+end
+
 local function account_of(name, given)
   local account = state.accounts[name]
   local told = cmsgpack.pack({ given.rpm or false, given.tpm or false, given.in_flight, given.adaptive })
@@ -56,6 +89,7 @@ local function account_of(name, given)
       bound = given.adaptive and math.min(rules.start, given.in_flight) or given.in_flight,
       probing = true, successes = 0, changed = now, recovery = rules.recovery,
       paused = 0, returning = 0, back = 0, reason = '', due = 0, filled = now, flight = account and account.flight or {},
+      waits = {}, turns = {}, turn = 0,
     }
     state.accounts[name] = account
   end
@@ -80,8 +114,8 @@ local function pace(account)
   return interval, math.max(rules.slice - interval, rules.late)
 end
 
-local function wait(account, tokens)
-  if flying(account) >= account.bound then return nil, 'calls in flight' end
+local function wait(account, tokens, even)
+  if not place_left(account, even) then return nil, 'calls in flight' end
   local longest, why = math.max(account.paused, account.back) - now, account.reason
   if account.rpm then
     local _, early = pace(account)
@@ -99,6 +133,8 @@ end
 -- the same in every visit, so the visit brings some along.
 local function take(account, tokens)
   account.flight[visit.shard] = account.flight[visit.shard] + 1
+  account.turn = account.turn + 1
+  account.turns[visit.shard] = account.turn
   if now - account.paused < account.returning then
     account.back = now + visit.chance * 2 * account.returning / account.bound
   end
@@ -193,6 +229,8 @@ local function serve(wish, account)
   local changes = {}
   for _, event in ipairs(wish.events) do happened[event.kind](account, event, changes) end
   local reply = { granted = 0, bound = account.bound, changes = changes, why = '' }
+  account.waits[visit.shard] = #wish.asks
+  local even = share(account)
   for _, ask in ipairs(wish.asks) do
     local all, may_come_back, complete = committed()
     if visit.cap and not complete then
@@ -203,7 +241,7 @@ local function serve(wish, account)
       if may_come_back == 0 then reply.broke = true end
       break
     end
-    local seconds, why = wait(account, ask.tokens)
+    local seconds, why = wait(account, ask.tokens, even)
     if seconds ~= 0 then
       reply.wait, reply.why = seconds, why
       break
@@ -212,6 +250,7 @@ local function serve(wish, account)
     state.shards[visit.shard].held = state.shards[visit.shard].held + ask.usd
     reply.granted = reply.granted + 1
   end
+  account.waits[visit.shard] = #wish.asks - reply.granted
   reply.per_minute = account.rpm
   return reply
 end

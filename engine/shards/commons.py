@@ -6,6 +6,7 @@ import random
 from collections.abc import Sequence
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
@@ -21,6 +22,9 @@ EXPIRY: Final = 7 * 24 * 3600
 LEASE: Final = 10.0
 """Seconds after its last visit when a shard counts as dead: its calls are no longer in flight, its money not free."""
 
+CLAIM: Final = 1.0
+"""Seconds for which a place is kept free for a shard that asked for it: who waits for one visits far more often."""
+
 DEADLINE: Final = 5.0
 """Seconds for one visit, and for connecting."""
 
@@ -28,6 +32,7 @@ CLOCK: Final = "local time = redis.call('TIME')\nlocal now = tonumber(time[1]) +
 
 RULES: Final = {
     "lease": LEASE,
+    "claim": CLAIM,
     "expiry": EXPIRY,
     "start": flight.START,
     "flight_decrease": flight.DECREASE,
@@ -174,16 +179,33 @@ class Commons:
 
 async def connected(url: str) -> Client:
     """Return a client of the Redis at `url`; raises ConfigurationError when none answers."""
+    redis, retry, backoff = (import_module(name) for name in ("redis.asyncio", "redis.asyncio.retry", "redis.backoff"))
     try:
-        redis: Any = import_module("redis.asyncio")
-    except ImportError:
-        raise ConfigurationError("shards meet in Redis: pip install 'turntide[redis]'.") from None
-    try:
-        client: Client = redis.Redis.from_url(url, socket_timeout=DEADLINE, socket_connect_timeout=DEADLINE)
+        client: Client = redis.Redis.from_url(
+            url,
+            socket_timeout=DEADLINE,
+            socket_connect_timeout=DEADLINE,
+            retry=retry.Retry(backoff.NoBackoff(), 0),  # a visit that may have been heard is not said twice
+        )
         await client.ping()
     except Exception as error:
         raise ConfigurationError(f"no Redis answers at {public_url(url)}: {error}") from None
     return client
+
+
+def require_client(extra: str) -> None:
+    """Raise ConfigurationError unless Python's package for Redis is installed; `extra` is ours that brings it."""
+    if find_spec("redis") is None:
+        raise ConfigurationError(
+            f"shards meet in Redis, and its Python package is missing: pip install 'turntide[{extra}]'."
+        )
+
+
+def failure(error: Exception) -> str:
+    """Return in words why a visit failed."""
+    said = str(error).split("script:")[0].rstrip(" .")
+    refused = isinstance(error, import_module("redis").ResponseError)
+    return f"Redis {'refuses every visit' if refused else 'does not answer'} ({type(error).__name__}: {said})"
 
 
 def at_most(usd: Decimal) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
@@ -34,6 +35,16 @@ def place(unit: Unit, shards: int) -> int:
     """
     digest = hashlib.blake2b(unit.key.encode("utf-8", "surrogatepass"), digest_size=8).digest()
     return int.from_bytes(digest) % shards
+
+
+def dealt(whole: Experiment, models: Iterable[str], repeats: int, shards: int) -> list[Counter[str]]:
+    """Return how many dialogues of each model every shard has; that of all may be none."""
+    counts = [Counter[str]() for _ in range(shards)]
+    for model in models:
+        for lane in whole.lanes(model, repeats):
+            if units := list(chain.from_iterable(lane)):
+                counts[place(units[0], shards)][model] += len(units)
+    return counts
 
 
 class Part:

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from decimal import Decimal
 from pathlib import Path
 from typing import Final, Protocol, Self
 
+from ...adapters.base import ConfigurationError
 from ..calls.budget import Budget
 from ..calls.ledger import Ledger
 from ..folder.binding import JOURNAL
 from ..folder.lock import holder
 from ..journal import scan
-from .commons import Book, Commons, Visit, at_most
+from .commons import Book, Commons, Visit, at_most, failure
 from .folder import shard_folder
-from .link import HEARTBEAT
+from .link import HEARTBEAT, PATIENCE
 from .worker import Ended, Job
 
 ENDING: Final = 30.0
@@ -44,25 +45,41 @@ class Crew(Protocol):
 
 
 class Fleet:
-    """Runs a job for each shard of the run in `folder`; `cap` is in billionths of a dollar, None without one."""
+    """Runs a job for each shard of the run in `folder`; `cap` is in billionths of a dollar, None without one.
 
-    def __init__(self, commons: Commons, crew: Crew, folder: Path, shards: int, cap: int | None) -> None:
+    `told` hears at once what keeps all shards waiting, and an empty text when it is over.
+    """
+
+    def __init__(
+        self,
+        commons: Commons,
+        crew: Crew,
+        folder: Path,
+        shards: int,
+        cap: int | None,
+        told: Callable[[str], None] = lambda trouble: None,
+    ) -> None:
         self._commons = commons
         self._crew = crew
         self._folder = folder
         self._shards = shards
         self._cap = cap
+        self._told = told
         self._books: dict[int, Book] = {}
         self._ending: asyncio.Task[None] | None = None
 
     async def run(self, jobs: Sequence[Job]) -> list[Ended]:
         """Run all of them; return how each ended.
 
-        No call is granted under a cap before what every shard has spent is known, so that is said first.
+        No call is granted under a cap before what every shard has spent is known, so that is said first. Raises
+        ConfigurationError when Redis does not take it.
         """
         idle = [index for index in range(self._shards) if holder(shard_folder(self._folder, index)) is None]
         books = [await self._book(index, replace=True) for index in idle] if self._cap is not None else []
-        await self._visit(books=books, ends="no")
+        try:
+            await self._visit(books=books, ends="no")
+        except Exception as error:  # whatever redis-py raises
+            raise ConfigurationError(f"{failure(error)}.") from None
         keeping = asyncio.create_task(self._keep())
         try:
             return await asyncio.gather(*(self._one(job) for job in jobs))
@@ -89,12 +106,19 @@ class Fleet:
         return ended
 
     async def _keep(self) -> None:
-        """Tell a Redis that has forgotten everything what those shards have spent that are not there to tell it."""
+        """Tell a Redis that may have forgotten everything what the shards do not: whether the run is to end, and what
+        those have spent that are not there any more. Tell our own side when it does not hear."""
+        trouble = ""
         while True:
             await asyncio.sleep(HEARTBEAT)
-            if self._books:
-                with suppress(Exception):  # Redis is gone for now; the shards say so if it stays away
-                    await self._visit(books=list(self._books.values()))
+            try:
+                await self._visit(books=list(self._books.values()), ends="yes" if self._ending else "no")
+                now = ""
+            except Exception as error:  # whatever redis-py raises
+                now = f"{failure(error)}; nothing is sent meanwhile, and after {PATIENCE:.0f} s the run ends, resumable"
+            if bool(now) != bool(trouble):
+                self._told(now)
+            trouble = now
 
     async def _end(self) -> None:
         loop = asyncio.get_running_loop()

@@ -2,6 +2,7 @@
 
     DIR/manifest.json    what was asked, and into how many shards it is cut
     DIR/shard-0, …       a run folder each, with a journal of its own
+    DIR/trouble.txt      while the run goes on: what keeps all shards waiting, if anything does
 
 The shards' folders are made before the manifest of the whole is. So a shard that is not there was lost, whenever a
 process may have been killed.
@@ -10,13 +11,21 @@ process may have been killed.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
+from typing import Final
 
 from ...adapters.base import Json
 from ..errors import RunError
-from ..folder.lock import RunLock
+from ..folder.lock import RunLock, holder
 from ..folder.manifest import NAME, Manifest, open_or_create
+from ..system.files import replace_file
+
+TROUBLE: Final = "trouble.txt"
+
+PLAN: Final = "plan"
+"""The setting of the whole that counts each shard's dialogues by model: a shard itself says so once it is at work."""
 
 
 def shard_folder(folder: Path, index: int) -> Path:
@@ -55,3 +64,19 @@ def _require(shards: int, folder: Path, run: str) -> None:
                 f"{shard_folder(folder, index)} is gone, and with it a part of this run's answers and of what they "
                 "cost. To go on would pay for them again: restore the folder from a copy, or start a new run."
             )
+
+
+def leave_word(folder: Path, trouble: str) -> None:
+    """Leave word of what keeps the shards of the run in `folder` waiting; empty: nothing does."""
+    with suppress(OSError):  # a full disk: those who look at the run's own lines are told all the same
+        if trouble:
+            replace_file(folder / TROUBLE, trouble.encode())
+        else:
+            (folder / TROUBLE).unlink(missing_ok=True)
+
+
+def trouble_of(folder: Path) -> str:
+    """Return what keeps the shards waiting of the run in `folder`; a process that is gone may have left word of it."""
+    with suppress(OSError):
+        return (folder / TROUBLE).read_text("utf-8") if holder(folder) else ""
+    return ""

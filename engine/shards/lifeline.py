@@ -5,12 +5,14 @@ The program gets what comes on stdin up to a line `.`; when stdin ends, so does 
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
+import threading
 
 
 def main() -> int:
-    """Run the program until stdin ends; return its exit code."""
+    """Run the program until it ends, or stdin does; return its exit code."""
     config = iter(sys.stdin.buffer.readline, b"")
     with subprocess.Popen([*sys.argv[1:]], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL) as program:
         assert program.stdin
@@ -19,9 +21,14 @@ def main() -> int:
                 break
             program.stdin.write(line)
         program.stdin.close()
-        sys.stdin.buffer.read()
-        program.kill()
+        threading.Thread(target=_end_with_stdin, args=(program,), daemon=True).start()
     return program.returncode
+
+
+def _end_with_stdin(program: subprocess.Popen[bytes]) -> None:
+    while os.read(sys.stdin.fileno(), 1):
+        pass
+    program.kill()
 
 
 if __name__ == "__main__":

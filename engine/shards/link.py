@@ -17,7 +17,7 @@ from ..closing import INTERRUPTED, Closing
 from ..errors import Unfinished
 from ..journal import Line
 from ..unit import Experiment
-from .commons import NANOS, Commons, Reply, Visit, at_most
+from .commons import NANOS, Commons, Reply, Visit, at_most, failure
 from .cut import Cut, Part
 from .turnstile import SharedTurnstile
 
@@ -86,7 +86,7 @@ class ShardLink:
             except Exception as error:  # whatever redis-py raises: Redis is gone, restarted, full or hung
                 pause = HEARTBEAT
                 if self._now() - seen > PATIENCE:
-                    closing.begin(Unfinished("infrastructure", f"Redis failed: {type(error).__name__}: {error}"))
+                    closing.begin(Unfinished("infrastructure", f"{failure(error)}, for {PATIENCE:.0f} s now"))
             await asyncio.sleep(GATHER)
             with suppress(TimeoutError):
                 async with asyncio.timeout(max(0.0, pause - GATHER)):

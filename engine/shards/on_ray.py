@@ -8,8 +8,9 @@ from importlib import import_module
 from typing import Any, Final
 
 from ...adapters.base import ConfigurationError
+from ..watch.summary import EXIT_CODES
 from .processes import RESTARTS
-from .worker import Ended, Job, work
+from .worker import STOPPED, Ended, Job, work
 
 ADDRESS: Final = "RAY_ADDRESS"
 """Ray's own variable: the cluster to use. Without it, Ray is started here, for the length of the run."""
@@ -33,6 +34,7 @@ class RayCrew:
     def __init__(self, shards: int) -> None:
         self._shards = shards
         self._tasks: dict[int, Untyped] = {}
+        self._killed = False
 
     async def __aenter__(self) -> RayCrew:
         os.environ.update({name: value for name, value in _QUIET.items() if name not in os.environ})
@@ -55,10 +57,15 @@ class RayCrew:
         except asyncio.CancelledError:
             raise
         except Exception as error:  # Ray's own, and those of a shard's code, which it wraps
-            return Ended(1, f"{type(error).__name__}: {error}")
+            if self._killed:
+                return STOPPED
+            ours = isinstance(error, self._ray.exceptions.RayTaskError)
+            told = f"{type(error).__name__}: {error}"
+            return Ended(EXIT_CODES["failed"], told) if ours else Ended(EXIT_CODES["incomplete"], f"Ray failed: {told}")
 
     def kill(self) -> None:
         """End all workers now; what came is on disk."""
+        self._killed = True
         for task in self._tasks.values():
             self._ray.cancel(task, force=True)
 

@@ -5,19 +5,23 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
+import threading
+import time
 from contextlib import suppress
 from typing import Final
 
 import msgspec
 
-from ..errors import Unfinished
-from ..watch.live import Live
-from .worker import Ended, Job, work
+from ..watch.summary import EXIT_CODES
+from .worker import STOPPED, Ended, Job, work
 
 RESTARTS: Final = 3
 """How often a shard whose process was killed is begun again: each time it goes on from its journal."""
 
 MODULE: Final = "turntide.engine.shards"
+
+LAST_MOMENT: Final = 0.7
+"""Seconds that a shard has to write what came when the process is gone that gave it its job: then it ends as it is."""
 
 
 class Processes:
@@ -38,8 +42,10 @@ class Processes:
         ended = Ended(1)
         for _ in range(1 + RESTARTS):
             ended = await self._once(job)
-            if ended.code >= 0 or self._killed:
+            if ended.code >= 0:
                 break
+            if self._killed:
+                return STOPPED
         return ended
 
     def kill(self) -> None:
@@ -60,6 +66,8 @@ class Processes:
         assert process.stdin
         assert process.stdout
         self._running.add(process)
+        if self._killed:  # while it was started
+            process.kill()
         try:
             process.stdin.write(msgspec.json.encode(job) + b"\n")
             said = await process.stdout.read()
@@ -74,18 +82,34 @@ class Processes:
 
 def child() -> int:
     """Be the process of one shard: a job on stdin, how it ended on stdout."""
-    job = msgspec.json.decode(sys.stdin.buffer.readline(), type=Job)
-
-    def observe(live: Live) -> None:
-        asyncio.get_running_loop().add_reader(sys.stdin.fileno(), _watch, live)
-
-    ended = work(job, observe)
-    print(msgspec.json.encode(ended).decode(), flush=True)
+    line = sys.stdin.buffer.readline()
+    if not line.endswith(b"\n"):  # who gave it is gone already
+        return EXIT_CODES["interrupted"]
+    try:
+        ended = work(msgspec.json.decode(line, type=Job), _end_with_the_giver)
+    except asyncio.CancelledError:
+        return EXIT_CODES["interrupted"]
+    with suppress(OSError):
+        os.write(sys.stdout.fileno(), msgspec.json.encode(ended) + b"\n")
     return 0
 
 
-def _watch(live: Live) -> None:
-    """End, resumable, when the process that gave the job is gone."""
-    if not os.read(sys.stdin.fileno(), 1):
-        asyncio.get_running_loop().remove_reader(sys.stdin.fileno())
-        live.closing.begin(Unfinished("draining", "the process that runs the shards is gone; resume the run"))
+def _end_with_the_giver() -> None:
+    """From now on, end this process when the one that gave it its job is gone: nobody else could end it.
+
+    It ends as by a second Ctrl-C: what is on the wire is cancelled, and stays exposed by the journal. A thread watches,
+    since the loop may be held while a benchmark is opened.
+    """
+    loop, shard = asyncio.get_running_loop(), asyncio.current_task()
+    assert shard
+
+    def watch() -> None:
+        with suppress(OSError):
+            while os.read(sys.stdin.fileno(), 1):
+                pass
+        with suppress(RuntimeError):  # the loop has ended by itself
+            loop.call_soon_threadsafe(shard.cancel)
+        time.sleep(LAST_MOMENT)
+        os._exit(EXIT_CODES["interrupted"])
+
+    threading.Thread(target=watch, name="lifeline", daemon=True).start()

@@ -9,7 +9,7 @@ import shutil
 import socket
 import sys
 import tempfile
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from typing import Final
 
@@ -23,12 +23,16 @@ LIFELINE: Final = "turntide.engine.shards.lifeline"
 STARTING: Final = 10.0
 """Seconds for a Redis of our own to start."""
 
+AGAIN: Final = 0.5
+"""Seconds after which a Redis of our own that has died is started again."""
+
 
 @asynccontextmanager
-async def meeting_place(named: str | None) -> AsyncGenerator[str]:
+async def meeting_place(named: str | None, say: Callable[[str], None]) -> AsyncGenerator[str]:
     """Yield the URL of the Redis that was named, or of one that is started here; raises ConfigurationError.
 
-    One that ends with the run loses nothing: a later part tells the next one what the journals hold.
+    One of our own is started again when it dies, and `say` hears of it. It holds nothing that it does not learn again
+    from the shards, or a later part of the run from the journals.
     """
     if named:
         yield named
@@ -39,21 +43,37 @@ async def meeting_place(named: str | None) -> AsyncGenerator[str]:
         raise ConfigurationError(
             f"shards meet in Redis: install redis-server, or name one with --shard-redis or {URL}."
         )
-    with tempfile.TemporaryDirectory(prefix="turntide-redis-") as folder:
-        password, port = secrets.token_hex(16), _free_port()
+    password, port = secrets.token_hex(16), _free_port()
+    config = (
+        *("bind 127.0.0.1", f"port {port}", f"requirepass {password}"),
+        # It writes nothing; and it finds nothing that somebody else may have left there for it to read.
+        *('save ""', f"dir {tempfile.gettempdir()}", f"dbfilename turntide-{secrets.token_hex(16)}.rdb"),
+    )
+    url = f"redis://:{password}@127.0.0.1:{port}/0"
+    keeping = asyncio.create_task(_keep(program, "\n".join((*config, ".", "")).encode(), say))
+    try:
+        await _answers(url)
+        yield url
+    finally:
+        keeping.cancel()
+        await asyncio.gather(keeping, return_exceptions=True)
+
+
+async def _keep(program: str, config: bytes, say: Callable[[str], None]) -> None:
+    """Keep a Redis up until this is cancelled."""
+    while True:
         process = await asyncio.create_subprocess_exec(
             *(sys.executable, "-P", "-m", LIFELINE, program, "-"), stdin=asyncio.subprocess.PIPE, start_new_session=True
         )
         assert process.stdin
         try:
-            config = ("bind 127.0.0.1", f"port {port}", f"requirepass {password}", 'save ""', f"dir {folder}", ".", "")
-            process.stdin.write("\n".join(config).encode())
-            url = f"redis://:{password}@127.0.0.1:{port}/0"
-            await _answers(url)
-            yield url
+            process.stdin.write(config)
+            await process.wait()
         finally:
             process.stdin.close()
             await process.wait()
+        say("the Redis that was started for this run has died; it is started again, and learns anew what it held")
+        await asyncio.sleep(AGAIN)
 
 
 async def _answers(url: str) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from contextlib import AsyncExitStack
 from datetime import datetime
 from pathlib import Path
+from typing import Any, Final
 
 import msgspec
 
@@ -17,7 +18,7 @@ from ..run import execute
 from ..spec import Spec
 from ..system.loop import allow_files, run_loop
 from ..until import Until
-from ..watch.live import Live
+from ..watch.summary import EXIT_CODES
 from .commons import Commons, cap_of, connected
 from .cut import Cut
 from .folder import shard_folder
@@ -42,24 +43,37 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Ended(msgspec.Struct, frozen=True):
-    """How a shard's process ended: as `Summary.exit_code` has it, and what the user can mend, if it is that."""
+    """How a shard's process ended, in the exit codes of a run.
+
+    `summary` is what it came to (`Summary.to_json`); `message` says why there is none: what the user can mend, or how
+    the process was lost. It is told, not read from the folder, since a full disk takes no summary.
+    """
 
     code: int
     message: str = ""
+    summary: dict[str, Any] | None = None
 
 
-def work(job: Job, observe: Callable[[Live], None] = lambda live: None) -> Ended:
-    """Run one shard to its end, or to where it must stop; what it came to stands in its folder."""
+STOPPED: Final = Ended(
+    EXIT_CODES["interrupted"],
+    "stopped at once: calls that were on the wire count as exposed; the same command goes on from here",
+)
+"""The end of a shard that was not let to land its calls."""
+
+
+def work(job: Job, begin: Callable[[], None] = lambda: None) -> Ended:
+    """Run one shard to its end, or to where it must stop; `begin` is called first, on the loop that it runs on."""
     os.chdir(job.cwd)
     allow_files()
     try:
-        return Ended(run_loop(working(job, observe)))
+        return run_loop(working(job, begin))
     except (ConfigurationError, RunError) as error:
-        return Ended(2, str(error))
+        return Ended(EXIT_CODES["unusable"], str(error))
 
 
-async def working(job: Job, observe: Callable[[Live], None] = lambda live: None) -> int:
-    """Run one shard on the loop that runs; return the exit code that its summary has."""
+async def working(job: Job, begin: Callable[[], None] = lambda: None) -> Ended:
+    """Run one shard on the loop that runs."""
+    begin()
     spec = job.spec
     assert spec.shards
     async with AsyncExitStack() as stack:
@@ -73,9 +87,8 @@ async def working(job: Job, observe: Callable[[Live], None] = lambda live: None)
             spec,
             experiment,
             shard_folder(Path(job.folder), job.index),
-            observe,
-            {**os.environ, **job.environ},
-            Until(job.until) if job.until else None,
-            share,
+            environ={**os.environ, **job.environ},
+            until=Until(job.until) if job.until else None,
+            share=share,
         )
-    return summary.exit_code
+    return Ended(summary.exit_code, summary=summary.to_json())

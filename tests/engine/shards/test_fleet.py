@@ -44,7 +44,7 @@ class SameLoop:
         """Nothing is left."""
 
     async def run(self, job: Job) -> Ended:
-        return Ended(await working(job))
+        return await working(job)
 
     def kill(self) -> None:
         raise AssertionError("nobody was to be killed")
