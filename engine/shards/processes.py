@@ -7,11 +7,15 @@ import os
 import sys
 import threading
 import time
+from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from typing import Final
 
 import msgspec
 
+from ..errors import Unfinished
+from ..watch.live import Live
 from ..watch.summary import EXIT_CODES
 from .worker import STOPPED, Ended, Job, work
 
@@ -20,8 +24,10 @@ RESTARTS: Final = 3
 
 MODULE: Final = "turntide.engine.shards"
 
+GONE: Final = "the process that ran the shards is gone; the same command goes on from here"
+
 LAST_MOMENT: Final = 0.7
-"""Seconds that a shard has to write what came when the process is gone that gave it its job: then it ends as it is."""
+"""Seconds in which a shard whose run is gone writes down what came; then it ends as it is."""
 
 
 class Processes:
@@ -85,8 +91,10 @@ def child() -> int:
     line = sys.stdin.buffer.readline()
     if not line.endswith(b"\n"):  # who gave it is gone already
         return EXIT_CODES["interrupted"]
+    lifeline = Lifeline()
+    lifeline.start()
     try:
-        ended = work(msgspec.json.decode(line, type=Job), _end_with_the_giver)
+        ended = work(msgspec.json.decode(line, type=Job), lifeline.observe)
     except asyncio.CancelledError:
         return EXIT_CODES["interrupted"]
     with suppress(OSError):
@@ -94,22 +102,35 @@ def child() -> int:
     return 0
 
 
-def _end_with_the_giver() -> None:
-    """From now on, end this process when the one that gave it its job is gone: nobody else could end it.
+class Lifeline(threading.Thread):
+    """Ends this process when the one that gave it its job is gone: nobody else could.
 
     It ends as by a second Ctrl-C: what is on the wire is cancelled, and stays exposed by the journal. A thread watches,
-    since the loop may be held while a benchmark is opened.
+    since the loop is held while a benchmark is opened; nothing is sent then, and it ends as it is.
     """
-    loop, shard = asyncio.get_running_loop(), asyncio.current_task()
-    assert shard
 
-    def watch() -> None:
+    def __init__(self) -> None:
+        super().__init__(name="lifeline", daemon=True)
+        self._end: Callable[[], object] | None = None
+
+    def observe(self, live: Live) -> None:
+        """From now on there is something to be ended."""
+        loop, shard = asyncio.get_running_loop(), asyncio.current_task()
+        assert shard
+
+        def end() -> None:
+            live.closing.begin(Unfinished("draining", GONE))
+            shard.cancel()
+
+        self._end = partial(loop.call_soon_threadsafe, end)
+
+    def run(self) -> None:
+        """Watch stdin, on which nothing more is said: it ends with its other side."""
         with suppress(OSError):
             while os.read(sys.stdin.fileno(), 1):
                 pass
-        with suppress(RuntimeError):  # the loop has ended by itself
-            loop.call_soon_threadsafe(shard.cancel)
-        time.sleep(LAST_MOMENT)
+        if self._end:
+            with suppress(RuntimeError):  # the loop has ended by itself
+                self._end()
+            time.sleep(LAST_MOMENT)
         os._exit(EXIT_CODES["interrupted"])
-
-    threading.Thread(target=watch, name="lifeline", daemon=True).start()

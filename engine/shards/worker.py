@@ -18,6 +18,7 @@ from ..run import execute
 from ..spec import Spec
 from ..system.loop import allow_files, run_loop
 from ..until import Until
+from ..watch.live import Live
 from ..watch.summary import EXIT_CODES
 from .commons import Commons, cap_of, connected
 from .cut import Cut
@@ -61,19 +62,18 @@ STOPPED: Final = Ended(
 """The end of a shard that was not let to land its calls."""
 
 
-def work(job: Job, begin: Callable[[], None] = lambda: None) -> Ended:
-    """Run one shard to its end, or to where it must stop; `begin` is called first, on the loop that it runs on."""
+def work(job: Job, observe: Callable[[Live], None] = lambda live: None) -> Ended:
+    """Run one shard to its end, or to where it must stop."""
     os.chdir(job.cwd)
     allow_files()
     try:
-        return run_loop(working(job, begin))
+        return run_loop(working(job, observe))
     except (ConfigurationError, RunError) as error:
         return Ended(EXIT_CODES["unusable"], str(error))
 
 
-async def working(job: Job, begin: Callable[[], None] = lambda: None) -> Ended:
+async def working(job: Job, observe: Callable[[Live], None] = lambda live: None) -> Ended:
     """Run one shard on the loop that runs."""
-    begin()
     spec = job.spec
     assert spec.shards
     async with AsyncExitStack() as stack:
@@ -87,8 +87,9 @@ async def working(job: Job, begin: Callable[[], None] = lambda: None) -> Ended:
             spec,
             experiment,
             shard_folder(Path(job.folder), job.index),
-            environ={**os.environ, **job.environ},
-            until=Until(job.until) if job.until else None,
-            share=share,
+            observe,
+            {**os.environ, **job.environ},
+            Until(job.until) if job.until else None,
+            share,
         )
     return Ended(summary.exit_code, summary=summary.to_json())

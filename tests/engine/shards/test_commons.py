@@ -9,8 +9,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from turntide.adapters.base import Fault, LimitHint
 from turntide.engine.calls.limits.account import RETURN, AccountLimits, Limits
-from turntide.engine.shards.commons import LEASE, Ask, Given
-from turntide.engine.shards.turnstile import SharedLimits
+from turntide.engine.shards.commons import CLAIM, LEASE, Ask, Given
+from turntide.engine.shards.turnstile import POLL, SharedLimits
 
 from ...support.commons import FREE, Shard, Table
 
@@ -71,6 +71,57 @@ def test_shards_share_one_bound_on_calls_in_flight_and_a_dead_one_gives_its_plac
     assert (refused.granted, refused.wait, refused.why) == (3, None, "calls in flight")
     table.clock.pass_(LEASE + 1)
     assert other.ask(*[CALL] * 10).granted == 5
+
+
+def _seconds(table: Table, shards: Sequence[Shard], wants: Sequence[int], seconds: float) -> list[int]:
+    """Let shards keep so many calls waiting, each of which lasts a second; return how many each sent.
+
+    Those that want most visit most: at each landing, and else as often as a shard looks for a place.
+    """
+    sent, flying = [0] * len(shards), [list[float]() for _ in shards]
+    due, end = [0.0] * len(shards), table.clock.now + seconds
+    while table.clock.now < end:
+        for index, shard in enumerate(shards):
+            landed = [at for at in flying[index] if at <= table.clock.now]
+            if not landed and due[index] > table.clock.now:
+                continue
+            for at in landed:
+                flying[index].remove(at)
+                shard.land(CALL, 0)
+            granted = shard.ask(*[CALL] * min(wants[index] - shard.flight, 32)).granted
+            flying[index] += [table.clock.now + 1.0] * granted
+            sent[index] += granted
+            due[index] = table.clock.now + POLL
+        table.clock.pass_(0.01)
+    return sent
+
+
+@pytest.mark.parametrize(
+    ("bound", "wants", "fair"),
+    [(15, (60, 60, 60), (5, 5, 5)), (15, (60, 2, 60), (6.5, 2, 6.5)), (2, (60, 60, 60), (2 / 3,) * 3)],
+)
+def test_every_shard_that_asks_gets_its_fair_share_of_a_bound(
+    table: Table, bound: int, wants: Sequence[int], fair: Sequence[float]
+) -> None:
+    known = Given(rpm=None, tpm=None, in_flight=bound, adaptive=False)
+    shards = [Shard(table, number, 3, known) for number in range(3)]
+    assert shards[0].ask(*[CALL] * bound).granted == bound  # the first to come has everything
+    for _ in range(bound):
+        shards[0].land(CALL, 0)
+    sent = _seconds(table, shards, wants, 30)
+    assert sent == pytest.approx([30 * each for each in fair], rel=0.12)
+
+
+def test_a_dead_shards_share_of_a_bound_goes_to_the_others(table: Table) -> None:
+    known = Given(rpm=None, tpm=None, in_flight=4, adaptive=False)
+    one, other = (Shard(table, number, 2, known) for number in range(2))
+    assert one.ask(*[CALL] * 4).granted == 4
+    assert other.ask(*[CALL] * 4).granted == 0
+    for _ in range(4):
+        one.land(CALL, 0)
+    assert one.ask(*[CALL] * 4).granted == 2
+    table.clock.pass_(CLAIM + 0.1)
+    assert one.ask(*[CALL] * 4).granted == 2
 
 
 def test_one_push_back_pauses_every_shard_once(table: Table) -> None:
