@@ -49,7 +49,7 @@ end
 
 -- How many calls a shard waits with; one that waits visits often, so what it wanted a while ago says nothing.
 local function claims(account, number)
-  return state.shards[number].seen > now - rules.claim and account.waits[number] or 0
+  return alive(number) and state.shards[number].seen > now - rules.claim and account.waits[number] or 0
 end
 
 -- A bound is shared out evenly among the shards that have calls in flight or wait with some; what one of them does not

@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from turntide.adapters.base import Fault, LimitHint
 from turntide.engine.calls.limits.account import RETURN, AccountLimits, Limits
-from turntide.engine.shards.commons import CLAIM, LEASE, Ask, Given
+from turntide.engine.shards.commons import CLAIM, LEASE, Ask, Book, Given
 from turntide.engine.shards.turnstile import POLL, SharedLimits
 
 from ...support.commons import FREE, Shard, Table
@@ -122,6 +122,16 @@ def test_a_dead_shards_share_of_a_bound_goes_to_the_others(table: Table) -> None
     assert one.ask(*[CALL] * 4).granted == 2
     table.clock.pass_(CLAIM + 0.1)
     assert one.ask(*[CALL] * 4).granted == 2
+
+
+def test_a_shard_of_which_only_its_books_are_known_claims_no_place(table: Table) -> None:
+    known = Given(rpm=None, tpm=None, in_flight=1, adaptive=False)
+    one, other = (Shard(table, number, 2, known) for number in range(2))
+    assert one.ask(CALL).granted == 1
+    assert other.ask(CALL).granted == 0
+    one.land(CALL, 0)
+    one.visit(books=[Book("1", 5, replace=True)])
+    assert one.ask(*[CALL] * 2).granted == 1
 
 
 def test_one_push_back_pauses_every_shard_once(table: Table) -> None:
