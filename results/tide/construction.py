@@ -115,8 +115,7 @@ def marks_of(build: Build) -> Iterator[tuple[str, str]]:
     yield from simulated_mark(build.asked, build.simulated).items()
     if build.plan.synthetic:
         yield "SYNTHETIC", f"generated look-alikes stand in for {', '.join(build.plan.synthetic)}"
-    chained = build.plan.sources["chain"] != "none"
-    pieces = (("chains", build.plan.judges or not chained), ("drifts", build.plan.drift_judges))
+    pieces = (("chains", build.plan.judges or not build.plan.chained), ("drifts", build.plan.drift_judges))
     if unjudged := [name for name, judged in pieces if not judged]:
         yield "UNJUDGED", f"no judge saw the {' and the '.join(unjudged)}"
     if build.tainted:

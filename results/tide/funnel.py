@@ -2,30 +2,20 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 from ...datasets.tide.construction.anchors import REASONS
 from ...datasets.tide.construction.assembly import triplet_of
 from ...datasets.tide.construction.experiment import BuildPlan
-from ...datasets.tide.construction.record import (
-    CHAIN_CRITERIA,
-    CONDITIONS,
-    DRIFT_CRITERIA,
-    BuildRecord,
-    StageName,
-    Vote,
-    stages_of,
-)
-from ...datasets.tide.design import PAPERS, Design
+from ...datasets.tide.construction.record import CONDITIONS, BuildRecord, Condition, StageName, stages_of
+from ...datasets.tide.design import PAPERS
 from ...datasets.tide.samples import SUBTYPES, TIERS, VERDICTS
-from ..statistics import cohen_kappa, proportion, raw_agreement
+from ..statistics import clustered_proportion
 from ..table import Cell, Rate, Table
-
-PUBLISHED: Final = {"chain": "695/830", "drift checks": "554/695", "drift judges": "514/554"}
-"""Kept and entered, as §3.2 has them."""
+from .judges import agreement
 
 _Ended: TypeAlias = tuple[StageName, str]
 
@@ -73,62 +63,92 @@ def selection(plan: BuildPlan) -> Table:
     )
 
 
-_Kept = Callable[[BuildRecord], bool]
+_Passes: TypeAlias = Callable[[BuildRecord], bool]
 
 
-def _reached(name: StageName) -> _Kept:
+@dataclass(frozen=True, slots=True)
+class _Step:
+    """One row of the funnel: its stage, and what enters and leaves it.
+
+    `decides`: somebody or something may reject there, so that a share of what is kept says anything. `published` is
+    what the paper has there, if what decides is what decided in the paper.
+    """
+
+    title: str
+    stage: StageName
+    enters: _Passes
+    leaves: _Passes
+    decides: bool
+    published: str | None = None
+
+
+def _reached(name: StageName) -> _Passes:
     return lambda record: name in record.stages
 
 
-def _kept(name: StageName) -> _Kept:
+def _kept(name: StageName) -> _Passes:
     return lambda record: name in record.stages and record.stages[name].kept
 
 
-def _checked(name: StageName) -> _Kept:
+def _checked(name: StageName) -> _Passes:
     return lambda record: name in record.stages and record.stages[name].checked
 
 
-def _steps(design: Design) -> Iterator[tuple[str, StageName, _Kept, _Kept]]:
-    """Yield every step of the funnel: its title, its stage, and what enters and leaves it."""
-    for name in stages_of(design):
+def _steps(plan: BuildPlan) -> Iterator[_Step]:
+    """Yield every step of the funnel but the last line."""
+    chained, judged, papers = plan.chained, bool(plan.judges) and plan.chained, plan.design == PAPERS
+    for name in stages_of(plan.design):
+        reached, checked, kept = _reached(name), _checked(name), _kept(name)
         match name:
             case "chain":
-                yield "chain rules", name, _reached(name), _checked(name)
-                yield "chain judges", name, _checked(name), _kept(name)
-                yield "chain", name, _reached(name), _kept(name)
+                yield _Step("chain rules", name, reached, checked, chained)
+                yield _Step("chain judges", name, checked, kept, judged)
+                yield _Step("chain", name, reached, kept, chained, "695/830" if judged and papers else None)
             case "evidence":
-                yield name, name, _reached(name), _kept(name)
+                yield _Step(name, name, reached, kept, chained)
             case _:
-                yield f"{name} checks", name, _reached(name), _checked(name)
-                yield f"{name} judges", name, _checked(name), _kept(name)
+                asked = bool(plan.drift_judges)
+                yield _Step(f"{name} checks", name, reached, checked, True, "554/695" if papers else None)
+                yield _Step(f"{name} judges", name, checked, kept, asked, "514/554" if asked and papers else None)
 
 
 def funnel(plan: BuildPlan, records: Sequence[BuildRecord], planned: int) -> Table:
     """How many anchors entered and left each stage, and what served it."""
-    rows: list[list[Cell]] = []
-    for title, stage, enters, leaves in _steps(plan.design):
-        entered = [record for record in records if enters(record)]
-        kept = [record for record in entered if leaves(record)]
-        first = sum(len(record.stages[stage].attempts) == 1 for record in kept)
-        served = Counter(record.stages[stage].source for record in entered)
-        alone = len(served) == 1
-        by = ", ".join(source if alone else f"{source} {count:,}" for source, count in sorted(served.items()))
-        published = PUBLISHED.get(title) if plan.design == PAPERS else None
-        rows.append([title, by, len(entered), len(kept), _rate(len(kept), len(entered)), first, published])
-    whole = sum(record.complete for record in records)
-    published = "514/830" if plan.design == PAPERS else None
-    rows.append(["triplets", "", len(records), whole, _rate(whole, len(records)), None, published])
+    rows = [_row(step, records) for step in _steps(plan)]
+    judged = plan.chained and plan.judges and plan.drift_judges
+    published = "514/830" if plan.design == PAPERS and judged else None
+    whole = _rate(records, lambda record: record.complete)
+    rows.append(["triplets", "", len(records), _anchors(records), whole.hits, whole, None, published])
     through = "" if len(records) == planned else f" {planned - len(records):,} anchors are not through yet."
     return Table(
         key="funnel",
         title="The funnel",
         source="TIDE-Bench, §3.2",
-        columns=("stage", "served by", "entered", "kept", "kept (%)", "at the first attempt", "published"),
+        columns=("step", "served by", "entered", "anchors", "kept", "kept (%)", "at the first attempt", "published"),
         labels=2,
         rows=rows,
-        note=f"By the last of at most {plan.attempts} attempts; the paper had one. "
-        f"Chain: its rules and judges.{through}",
+        note=f"By the last of at most {plan.attempts} attempts; the paper had one. Chain: its rules and judges. "
+        "-: nothing decided there, or not what decided in the paper. "
+        f"Intervals take what generators and repeats make of one anchor as one cluster.{through}",
     )
+
+
+def _row(step: _Step, records: Sequence[BuildRecord]) -> list[Cell]:
+    entered = [record for record in records if step.enters(record)]
+    kept = [record for record in entered if step.leaves(record)]
+    if not step.decides:
+        by = "not judged" if step.title.endswith("judges") else "none"
+        return [step.title, by, len(entered), _anchors(entered), len(kept), None, None, None]
+    first = sum(len(record.stages[step.stage].attempts) == 1 for record in kept)
+    served = Counter(record.stages[step.stage].source for record in entered)
+    alone = len(served) == 1
+    by = ", ".join(source if alone else f"{source} {count:,}" for source, count in sorted(served.items()))
+    rate = _rate(entered, step.leaves)
+    return [step.title, by, len(entered), _anchors(entered), len(kept), rate, first, step.published]
+
+
+def _anchors(records: Sequence[BuildRecord]) -> int:
+    return len({record.anchor for record in records})
 
 
 def dropped(records: Sequence[BuildRecord]) -> Table:
@@ -170,41 +190,15 @@ def signals(records: Sequence[BuildRecord]) -> Table:
     )
 
 
-def agreement(records: Sequence[BuildRecord]) -> Table:
-    """How far the two judges agree, over every candidate that both judged (§3.2: 94.7 % and 96.6 %)."""
-    rows: list[list[Cell]] = []
-    kinds: list[tuple[str, tuple[str, ...], str]] = [
-        ("chain", CHAIN_CRITERIA, "94.7"),
-        ("drift", DRIFT_CRITERIA, "96.6"),
-    ]
-    for stage, criteria, published in kinds:
-        judged = list(_pairs(records, stage))
-        if judged:
-            accepts = [(cluster, a.accepts, b.accepts) for cluster, a, b in judged]
-            rows.append([stage, "all criteria", *_agreed(accepts), published])
-            rows += [
-                [stage, name, *_agreed([(c, a.passed[name], b.passed[name]) for c, a, b in judged]), None]
-                for name in criteria
-            ]
-    return Table(
-        key="agreement",
-        title="Agreement between the judges",
-        source="TIDE-Bench, §3.2",
-        columns=("stage", "criterion", "candidates", "agree (%)", "κ", "published (%)"),
-        labels=2,
-        rows=rows,
-        note="κ: Cohen's; none where both judges say the same of every candidate.",
-    )
-
-
 def reconstructability(records: Sequence[BuildRecord]) -> Table:
     """Whether rewritten evidence still serves, and gives nothing away (Table 8)."""
-    tested = [record.rebuilt for record in records if record.rebuilt]
-    hits = {name: sum(found[name] for found in tested) for name in CONDITIONS}
+    tested = [record for record in records if record.rebuilt]
+    rates = {name: _rate(tested, _rebuilds(name)) for name in CONDITIONS}
     rows: list[list[Cell]] = []
-    for name in CONDITIONS:
-        delta = round(100 * (hits[name] - hits["A"]) / len(tested), 4) if tested and name != "A" else None
-        rows.append([name, *_TESTED[name], _rate(hits[name], len(tested)), delta])
+    for name, rate in rates.items():
+        lost = rate.hits - rates["A"].hits
+        delta = round(100 * lost / len(tested), 4) if tested and name != "A" else None
+        rows.append([name, *_TESTED[name], rate, delta])
     return Table(
         key="reconstructability",
         title="Reconstructability of the rewritten evidence",
@@ -212,8 +206,12 @@ def reconstructability(records: Sequence[BuildRecord]) -> Table:
         columns=("condition", "evidence", "question", "dialogue", "Acc. (%)", "Δ (points)"),
         labels=4,
         rows=rows,
-        note=f"{len(tested):,} anchors. Published: 51.2, 50.4, 31.2 (n = 695).",
+        note=f"{_anchors(tested):,} anchors. Published: 51.2, 50.4, 31.2 (n = 695).",
     )
+
+
+def _rebuilds(name: Condition) -> _Passes:
+    return lambda record: record.rebuilt[name]
 
 
 def composition(records: Sequence[BuildRecord]) -> Table:
@@ -243,25 +241,6 @@ def composition(records: Sequence[BuildRecord]) -> Table:
     )
 
 
-def _pairs(records: Sequence[BuildRecord], kind: str) -> Iterator[tuple[str, Vote, Vote]]:
-    """Yield the two votes on each candidate that has two, with the anchor: on each layer of a chain, or each drift."""
-    for record in records:
-        for name, stage in record.stages.items():
-            for attempt in stage.attempts if name.partition(" ")[0] == kind else ():
-                for one, other in zip(attempt.votes[::2], attempt.votes[1::2], strict=True):
-                    if one.passed and other.passed:
-                        yield record.anchor, one, other
-
-
-def _agreed(votes: Sequence[tuple[str, bool, bool]]) -> list[Cell]:
-    clusters = [cluster for cluster, _, _ in votes]
-    interval = raw_agreement([(2 - a - b, a + b) for _, a, b in votes], clusters).interval
-    agreed = sum(a == b for _, a, b in votes)
-    rate = Rate(hits=agreed, scored=len(votes), planned=len(votes), low=interval.low, high=interval.high)
-    kappa = cohen_kappa([a for _, a, _ in votes], [b for _, _, b in votes], clusters).value
-    return [len(votes), rate, None if math.isnan(kappa) else round(kappa, 4)]
-
-
 def _by_stage(counts: Counter[_Ended], records: Sequence[BuildRecord]) -> list[tuple[_Ended, int]]:
     order = stages_of(records[0].design) if records else ()
     return sorted(counts.items(), key=lambda item: (order.index(item[0][0]), -item[1], item[0][1]))
@@ -271,9 +250,11 @@ def _ordered(counts: Mapping[str, int], names: Sequence[str]) -> list[tuple[str,
     return [(name, counts[name]) for name in names]
 
 
-def _rate(hits: int, whole: int) -> Rate:
-    interval = proportion(hits, whole).interval
-    return Rate(hits=hits, scored=whole, planned=whole, low=interval.low, high=interval.high)
+def _rate(records: Sequence[BuildRecord], passes: _Passes) -> Rate:
+    """Return the share of `records` that pass, those of one anchor as one cluster."""
+    found = [passes(record) for record in records]
+    interval = clustered_proportion(found, [record.anchor for record in records]).interval
+    return Rate(hits=sum(found), scored=len(found), planned=len(found), low=interval.low, high=interval.high)
 
 
 def _percent(part: int, whole: int) -> float | None:

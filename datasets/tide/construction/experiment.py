@@ -55,6 +55,11 @@ class BuildPlan(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     selection: dict[str, Any]
     synthetic: tuple[str, ...]
 
+    @property
+    def chained(self) -> bool:
+        """Whether triplets are to have a chain."""
+        return self.sources["chain"] != "none"
+
 
 class BuildExperiment:
     """See `engine.unit.Experiment`. Unit keys are `model/anchor/repeat`; anchors share nothing."""
@@ -90,7 +95,7 @@ class BuildExperiment:
         return BuildPlan(
             anchors=len(setup.anchors),
             design=sources.design,
-            sources={"chain": sources.chain, "evidence": sources.evidence, "drift": sources.drift},
+            sources=sources.named(),
             judges=sources.judges,
             drift_judges=sources.drift_judges,
             tester=sources.tester,

@@ -35,6 +35,11 @@ class Sources:
         default_factory=dict[str, Mapping[tuple[str, str], Triplet]]
     )
 
+    def named(self) -> dict[str, str]:
+        """Return what serves each stage. Without a chain no evidence is rewritten, whoever stands by to do it."""
+        evidence = "none" if self.chain == "none" else self.evidence
+        return {"chain": self.chain, "evidence": evidence, "drift": self.drift}
+
 
 def by_query(triplets: tuple[Triplet, ...]) -> dict[tuple[str, str], Triplet]:
     """Return triplets by the database and query of their anchors; the first one counts."""

@@ -151,7 +151,7 @@ def _tables(folder: Path, capsys: pytest.CaptureFixture[str]) -> dict[str, list[
 def assert_adds_up(tables: dict[str, list[list[Any]]], anchors: int) -> int:
     """Check that every anchor is in one place of the funnel; return the number of triplets."""
     entered = {row[0]: row[2] for row in tables["funnel"]}
-    kept = {row[0]: row[3] for row in tables["funnel"]}
+    kept = {row[0]: row[4] for row in tables["funnel"]}
     assert entered["chain rules"] == entered["chain"] == entered["triplets"] == anchors
     assert entered["chain judges"] == kept["chain rules"]
     assert kept["chain judges"] == kept["chain"] == entered["evidence"]
@@ -214,7 +214,12 @@ def test_without_any_model_no_model_need_be_named(place: Path, capsys: pytest.Ca
     said = capsys.readouterr().out
     assert "SIMULATED" not in said
     assert "UNJUDGED" in said
+    assert "model" not in next(line for line in said.splitlines() if "evidence" in line and "pieces" in line)
     tables = _tables(place / "tree", capsys)
+    shares = {row[0]: (row[5], row[7]) for row in tables["funnel"]}
+    undecided = {name for name, found in shares.items() if found == (None, None)}
+    assert undecided == {"chain rules", "chain judges", "chain", "evidence", "drift judges"}
+    assert shares["triplets"][1] is None, "the paper's judges decided on its 514 of 830"
     assert assert_adds_up(tables, ANCHORS) == ANCHORS
     assert tables["cost"] == []
 
@@ -278,7 +283,7 @@ def test_a_design_beyond_the_papers_is_built_in_the_order_of_its_dialogue_and_ad
         "drift checks", "drift judges", "chain rules", "chain judges", "chain", "evidence", "drift 2 checks",
         "drift 2 judges", "triplets",
     ]  # fmt: skip
-    counts = {row[0]: (row[2], row[3]) for row in tables["funnel"]}
+    counts = {row[0]: (row[2], row[4]) for row in tables["funnel"]}
     order = ["drift checks", "drift judges", "chain", "evidence", "drift 2 checks", "drift 2 judges"]
     assert [counts[name][0] for name in order[1:]] == [counts[name][1] for name in order[:-1]]
     assert counts["drift checks"][0] == tables["dropped"][-1][2] + counts["triplets"][1] == anchors

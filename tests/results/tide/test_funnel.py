@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from turntide.datasets.tide.construction.experiment import BuildPlan
 from turntide.datasets.tide.construction.record import Attempt, BuildRecord, Condition, StageRecord, Vote
 from turntide.datasets.tide.samples import DriftLabel
 from turntide.results.table import Rate
-from turntide.results.tide.funnel import agreement, dropped, reconstructability, signals
+from turntide.results.tide.funnel import dropped, funnel, reconstructability, signals
+from turntide.results.tide.judges import agreement
 
 
 def record(name: str, *attempts: Attempt, rebuilt: dict[Condition, bool] | None = None) -> BuildRecord:
@@ -26,14 +28,16 @@ def judged(one: bool, other: bool) -> Attempt:
     return Attempt(signal="" if one and other else "re_ask", votes=tuple(votes))
 
 
-def test_agreement_is_over_every_candidate_that_both_judged() -> None:
-    """Accepts 3 of 4 and 2 of 4, three alike: κ = (0.75 - 0.5) / (1 - 0.5)."""
+def test_agreement_is_over_first_attempts_that_both_judged() -> None:
+    """Accepts 3 of 4 and 2 of 4, three alike: κ = (0.75 - 0.5) / (1 - 0.5); what is asked for again is not counted."""
     silent = Attempt(signal="no_judgement", votes=(Vote(judge="judge 1", step=1), Vote(judge="judge 2", step=2)))
     records = [
-        record("a", judged(False, False), judged(True, True)),
+        record("a", judged(False, False), judged(True, False), judged(True, False)),
         record("b", judged(True, True)),
         record("c", judged(True, False), silent),
-        record("d", Attempt(signal="json_format")),
+        record("d", Attempt(signal="json_format"), judged(True, False)),
+        record("e", judged(True, True), silent),
+        record("f", silent),
     ]
     rows = {row[1]: row for row in agreement(records).rows}
     stage, _, candidates, agreed, kappa, published = rows["all criteria"]
@@ -41,6 +45,22 @@ def test_agreement_is_over_every_candidate_that_both_judged() -> None:
     assert isinstance(agreed, Rate)
     assert (agreed.hits, agreed.scored) == (3, 4)
     assert rows["plausibility"][4] is None
+
+
+def test_repeats_of_an_anchor_make_no_interval_narrower() -> None:
+    """Deterministic repeats know nothing more than one does."""
+    once = [record(str(number), Attempt(signal="" if number % 3 else "invariant")) for number in range(30)]
+    plan = BuildPlan(
+        anchors=30, sources={"chain": "maker", "evidence": "maker", "drift": "tree"}, judges=(), drift_judges=(),
+        tester=False, attempts=1, selection={}, synthetic=(),
+    )  # fmt: skip
+    one, both = (
+        {row[0]: row for row in funnel(plan, records, len(records)).rows}["chain rules"] for records in (once, 2 * once)
+    )
+    assert (one[2:5], both[2:5]) == ([30, 30, 20], [60, 30, 40])
+    assert isinstance(one[5], Rate)
+    assert isinstance(both[5], Rate)
+    assert both[5].high - both[5].low >= one[5].high - one[5].low
 
 
 def test_all_attempts_are_counted_and_each_anchor_is_dropped_once() -> None:
