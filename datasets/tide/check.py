@@ -11,9 +11,10 @@ from itertools import pairwise
 import msgspec
 
 from ..databases import DatabaseFacts, SourceDatabase, facts_of
-from ..gold import GoldRunner, Result, Told, in_silence, steps
+from ..gold import LIMIT_SECONDS, GoldRunner, Result, Told, in_silence, steps
 from .checks import SIGNALS, Anchor, Candidate, first_failure
 from .files import TripletFile
+from .fixed import DOUBTS, Doubt, Doubts
 from .nodes import labels
 from .parsing import UnparsableSql, parse
 from .samples import DriftLabel, Triplet
@@ -29,9 +30,10 @@ class CheckReport(msgspec.Struct, frozen=True, kw_only=True):
     Gold queries are named `ID:STAGE`, stages counted from 1. `gold_ok` counts those that run and return rows;
     `gold_empty`, `gold_failed` and `gold_unparsable` list the others, and `errors` has the word of SQLite or of the
     parser on each. `drift_failed` lists, by the signal of Table 7, the drifts that fail one of the eight checks, whose
-    details stand in `errors` too; an unparsable or failing anchor leaves its drift unchecked. `quirks` maps each rule
-    to the triplets that break it; none is looked for when a gold does not parse. `of_databases` names those of the
-    golds and drifts that may fail because the databases are not the ones that they were written for.
+    details stand in `errors` too; an unparsable or failing anchor leaves its drift unchecked. `quirks` maps each rule,
+    and whatever leaves a result open (`fixed.py`), to triplets; none is listed when a gold does not parse.
+    `of_databases` names those of the golds and drifts that may fail because the databases are not the ones that they
+    were written for.
     """
 
     name: str
@@ -58,10 +60,12 @@ class CheckReport(msgspec.Struct, frozen=True, kw_only=True):
 def check(file: TripletFile, databases: Mapping[str, SourceDatabase], told: Told = in_silence) -> CheckReport:
     """Run every gold query, put every drift through the eight checks, and look for quirks; `told` hears of it."""
     schemas = {name: schema_of(database.path) for name, database in databases.items()}
-    with GoldRunner({name: database.path for name, database in databases.items()}) as runner:
+    places = {name: database.path for name, database in databases.items()}
+    with GoldRunner(places) as runner, Doubts(places, LIMIT_SECONDS) as doubts:
         results = dict(_results(steps("gold queries of triplets", file.triplets, told), runner))
         unparsable = dict(_unparsable(file))
         failures = dict(_drift_failures(steps("drifts of triplets", file.triplets, told), schemas, runner, unparsable))
+        doubtful = _doubtful(steps("results of triplets", file.triplets, told), doubts)
     failed = {key: result.error for key, result in results.items() if result.error}
     return CheckReport(
         name=file.name,
@@ -75,7 +79,7 @@ def check(file: TripletFile, databases: Mapping[str, SourceDatabase], told: Told
             name: found for name in SIGNALS if (found := tuple(k for k, (s, _) in failures.items() if s == name))
         },
         errors=failed | unparsable | {key: detail for key, (signal, detail) in failures.items() if signal},
-        quirks={name: tuple(rule(file, schemas)) for name, rule in QUIRKS.items()} if not unparsable else {},
+        quirks=doubtful | {name: tuple(rule(file, schemas)) for name, rule in QUIRKS.items()} if not unparsable else {},
         statistics=statistics(file.triplets),
         databases={name: facts_of(database) for name, database in databases.items()},
         of_databases=tuple(
@@ -116,6 +120,15 @@ def _drift_failures(
 
 def _runs_on(runner: GoldRunner, database: str) -> Callable[[str], Result]:
     return lambda sql: runner.result(database, sql)
+
+
+def _doubtful(triplets: Iterable[Triplet], doubts: Doubts) -> dict[str, tuple[str, ...]]:
+    """Return, by what leaves a result open, the triplets with such a gold."""
+    found: dict[str, list[str]] = {doubt: [] for doubt in DOUBTS}
+    for triplet in triplets:
+        for doubt in frozenset[Doubt]().union(*(doubts.of(triplet.database, stage.sql) for stage in triplet.stages)):
+            found[doubt].append(triplet.id)
+    return {doubt: tuple(ids) for doubt, ids in found.items()}
 
 
 def _repeated_content(file: TripletFile, _: Mapping[str, Schema]) -> Iterator[str]:
@@ -171,4 +184,4 @@ QUIRKS: Mapping[str, Callable[[TripletFile, Mapping[str, Schema]], Iterator[str]
     "nothing_settled": _nothing_settled,
     "gold_beyond_dialogue": _gold_beyond_dialogue,
 }
-"""The rules, by the name that reports use."""
+"""The rules that look at no result, by the name that reports use."""

@@ -98,6 +98,11 @@ class Examiner:
         connection.set_progress_handler(steps, _STRIDE)
         try:
             return _Result.of(connection.execute(sql))
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode == sqlite3.SQLITE_INTERRUPT and not (steps.late or steps.stopped):
+                # Ctrl-C came while the handler ran: sqlite3 swallows whatever is raised there.
+                raise KeyboardInterrupt from None
+            raise
         finally:
             connection.set_progress_handler(None, 0)
             if steps.stopped:

@@ -49,6 +49,10 @@ def selection(plan: BuildPlan) -> Table:
         ("drawn", found["drawn"], found["kept"]),
         ("in this run", plan.anchors, found["drawn"]),
         *((f"tree yields: {name}", count, found["executable"]) for name, count in _ordered(found["yields"], SUBTYPES)),
+        *(
+            (f"tree yields {plan.design.drifts} drifts: {name} first", count, found["executable"])
+            for name, count in _ordered(found.get("sequences", {}), SUBTYPES)
+        ),
     ]
     rows: list[list[Cell]] = [["candidates", found["candidates"], None]]
     rows.extend([name, count, _percent(count, whole)] for name, count, whole in steps)
@@ -59,7 +63,8 @@ def selection(plan: BuildPlan) -> Table:
         columns=("step", "questions", "%"),
         rows=rows,
         note=f"Tree yields: of the {found['executable']:,} queries that run and return something, those with an edit "
-        "of the subtype that passes the eight checks.",
+        "of the subtype that passes the eight checks and has a fixed result, whatever the design. Several drifts: "
+        "those with such an edit first that others follow, as many as the design has.",
     )
 
 
@@ -247,7 +252,7 @@ def _by_stage(counts: Counter[_Ended], records: Sequence[BuildRecord]) -> list[t
 
 
 def _ordered(counts: Mapping[str, int], names: Sequence[str]) -> list[tuple[str, int]]:
-    return [(name, counts[name]) for name in names]
+    return [(name, counts[name]) for name in names if name in counts]
 
 
 def _rate(records: Sequence[BuildRecord], passes: _Passes) -> Rate:

@@ -17,10 +17,12 @@ from ..structure import Subtype, Tier
 FORMAT = "turntide-tide-anchors-1"
 
 Reason: TypeAlias = Literal[
-    "no_database", "repeated", "sql_parse", "sql_execute", "empty_result", "too_simple", "no_drift"
-]
+    "no_text", "no_database", "sql_parse", "repeated", "volatile", "sql_execute", "empty_result", "too_simple",
+    "no_drift", "open_result",
+]  # fmt: skip
 REASONS: tuple[Reason, ...] = (
-    "no_database", "repeated", "sql_parse", "sql_execute", "empty_result", "too_simple", "no_drift",
+    "no_text", "no_database", "sql_parse", "repeated", "volatile", "sql_execute", "empty_result", "too_simple",
+    "no_drift", "open_result",
 )  # fmt: skip
 """Why a candidate is no anchor, in the order in which it is looked at."""
 
@@ -80,7 +82,10 @@ class Selection(msgspec.Struct, frozen=True, kw_only=True):
     """How the anchors came: `candidates` = the sum of `dropped` + `kept`; `drawn` of them are in the file.
 
     `executable` ran and returned something; `yields` counts those of them whose tree yields a drift of a subtype, and
-    `fine_yields` those with one of an output clause. Every one that is counted passes the eight checks.
+    `fine_yields` those with one of an output clause, whatever the design. Every drift that is counted passes the eight
+    checks and has a fixed result; `open_results` counts the edits that pass the checks alone, at any drift of a design.
+    `sequences` counts, for a design of several drifts, the queries with a drift of a subtype that begins as many as it
+    has; else it is empty.
     """
 
     candidates: int
@@ -91,6 +96,8 @@ class Selection(msgspec.Struct, frozen=True, kw_only=True):
     executable: int
     yields: dict[Subtype, int]
     fine_yields: dict[FineSubtype, int]
+    open_results: int = 0
+    sequences: dict[Subtype, int] = {}
 
 
 class AnchorFile(msgspec.Struct, frozen=True, kw_only=True):

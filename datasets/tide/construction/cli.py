@@ -17,6 +17,7 @@ from .anchors import AnchorFile, Selection, dump_anchors
 
 if TYPE_CHECKING:
     from ....engine.benchmark import Subparsers
+    from ..structure import Subtype
     from .questions import Question
 
 
@@ -114,9 +115,19 @@ def _lines(selection: Selection) -> list[str]:
     lines += [f"  dropped, {reason}: {count:,}" for reason, count in selection.dropped.items() if count]
     lines.append(f"kept {selection.kept:,}, drawn {selection.drawn:,}")
     lines += [f"  {each.tier}, {each.split}: {each.drawn:,} of {each.kept:,}" for each in selection.strata]
-    whole = selection.executable or 1
-    yields = (f"{name} {count:,} ({count / whole:.1%})" for name, count in selection.yields.items())
     fine = ", ".join(f"{name} {count:,}" for name, count in sorted(selection.fine_yields.items()))
-    lines.append(f"of {selection.executable:,} that run, tree edits that pass the eight checks: {', '.join(yields)}")
+    passing = f"tree edits that pass the eight checks and have a fixed result: {_shares(selection, selection.yields)}"
+    lines.append(f"of {selection.executable:,} that run, {passing}")
     lines.append(f"  projections: {fine or 'none'}")
+    if selection.open_results:
+        lines.append(
+            f"  passed over, since a tie or the order of rows decides their results: {selection.open_results:,}"
+        )
+    if selection.sequences:
+        lines.append(f"  first of as many drifts as the design has: {_shares(selection, selection.sequences)}")
     return lines
+
+
+def _shares(selection: Selection, counts: Mapping[Subtype, int]) -> str:
+    whole = selection.executable or 1
+    return ", ".join(f"{name} {count:,} ({count / whole:.1%})" for name, count in counts.items())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
@@ -16,12 +17,13 @@ from ...gold import GoldRunner
 from ..commitments import commitments
 from ..design import PAPERS, Design
 from ..editing import written
+from ..fixed import Doubts, is_volatile
 from ..parsing import UnparsableSql, parse, tokenize
 from ..samples import SUBTYPES, TIERS, DriftLabel
 from ..schema import Schema
-from ..structure import Tier, structural_score, structure_of, tier_of
+from ..structure import Subtype, Tier, structural_score, structure_of, tier_of
 from ..units import Commitment
-from .anchors import REASONS, AnchorQuery, Reason, Selection, Stratum
+from .anchors import REASONS, AnchorQuery, Reason, Selection, Stratum, TreeDrift
 from .questions import Question
 from .yields import Ground
 
@@ -42,21 +44,22 @@ def select(
     """
     dropped: Counter[Reason] = Counter(dict.fromkeys(REASONS, 0))
     seen, ids = set[tuple[str, str]](), Counter[str]()
-    kept, executable = list[AnchorQuery](), list[AnchorQuery]()
-    with GoldRunner(databases, _SECONDS) as runner:
-        grounds = {name: Ground(name, path, runner) for name, path in databases.items()}
+    kept, executable = list[AnchorQuery](), list[_Executed]()
+    with GoldRunner(databases, _SECONDS) as runner, Doubts(databases, _SECONDS) as doubts:
+        grounds = {name: Ground(name, path, runner, doubts) for name, path in databases.items()}
         for question in questions:
             found = _judged(question, grounds, seen, design)
-            if isinstance(found, AnchorQuery):
-                found = structs.replace(found, id=_unique(found.id, ids))
+            if isinstance(found, _Executed):
                 executable.append(found)
-                found = _fit(found, grounds[found.database].schema, design)
+                named = structs.replace(found.anchor, id=_unique(found.anchor.id, ids))
+                found = _fit(named, found, grounds[named.database].schema, design)
             if isinstance(found, AnchorQuery):
                 kept.append(found)
             else:
                 dropped[found] += 1
     drawn = stratified(kept, count, seed)
     anchors = assigned(drawn, seed)
+    labels = (drift.label for each in executable for drift in each.firsts)
     selection = Selection(
         candidates=len(kept) + dropped.total(),
         dropped=dict(dropped),
@@ -64,13 +67,29 @@ def select(
         drawn=len(anchors),
         strata=tuple(_strata(kept, drawn)),
         executable=len(executable),
-        yields={
-            subtype: sum(any(d.label.subtype == subtype for d in anchor.drifts) for anchor in executable)
-            for subtype in SUBTYPES
-        },
-        fine_yields=dict(Counter(d.label.fine_subtype for a in executable for d in a.drifts if d.label.fine_subtype)),
+        yields=_by_subtype(each.firsts for each in executable),
+        fine_yields=dict(Counter(label.fine_subtype for label in labels if label.fine_subtype)),
+        open_results=sum(each.open_results for each in executable),
+        sequences=_by_subtype(each.anchor.drifts for each in executable) if design.drifts > 1 else {},
     )
     return anchors, selection
+
+
+@dataclass(frozen=True, slots=True)
+class _Executed:
+    """A question that runs and returns something: the anchor with the sequences of drifts that a design asks for,
+    every first drift whether or not others follow it, and the number of edits whose results are open.
+    """
+
+    anchor: AnchorQuery
+    firsts: tuple[TreeDrift, ...]
+    open_results: int
+
+
+def _by_subtype(yields: Iterable[Sequence[TreeDrift]]) -> dict[Subtype, int]:
+    """Count those with a drift of each subtype."""
+    counts = Counter(subtype for drifts in yields for subtype in {drift.label.subtype for drift in drifts})
+    return {subtype: counts[subtype] for subtype in SUBTYPES}
 
 
 def choices(sql: str, schema: Schema | None = None) -> int:
@@ -105,19 +124,22 @@ def assigned(anchors: Sequence[AnchorQuery], seed: int) -> tuple[AnchorQuery, ..
 
 def _judged(
     question: Question, grounds: Mapping[str, Ground], seen: set[tuple[str, str]], design: Design
-) -> AnchorQuery | Reason:
-    """Return the question as an anchor that runs, or why it is none."""
+) -> _Executed | Reason:
+    """Return the question as one that runs, or why it is no anchor."""
+    if not (question.question and question.sql):
+        return "no_text"
     ground = grounds.get(question.database)
     if ground is None:
         return "no_database"
     try:
-        text = written(parse(question.sql))
+        tree = parse(question.sql)
+        text = written(tree.copy())
     except UnparsableSql:
         return "sql_parse"
     if (question.database, text) in seen:
         return "repeated"
     seen.add((question.database, text))
-    return _executed(question, ground, design)
+    return "volatile" if is_volatile(tree) else _executed(question, ground, design)
 
 
 def _unique(name: str, taken: Counter[str]) -> str:
@@ -127,20 +149,21 @@ def _unique(name: str, taken: Counter[str]) -> str:
     return safe if taken[safe] == 1 else f"{safe}:{taken[safe]}"
 
 
-def _executed(question: Question, ground: Ground, design: Design) -> AnchorQuery | Reason:
+def _executed(question: Question, ground: Ground, design: Design) -> _Executed | Reason:
     result = ground.run(question.sql)
     if result.error is not None:
         return "sql_execute"
     if result.blank:
         return "empty_result"
-    ground.values = {}
+    ground.begin()
     try:
-        drifts = tuple(ground.sequences(question.sql, design.drifts))
+        firsts = ground.drifts(question.sql)
+        drifts = tuple(ground.sequences(question.sql, firsts, design.drifts))
     except UnparsableSql:
         return "sql_parse"
     score = structural_score(structure_of(question.sql))
     named = question.id if question.id.startswith(question.database) else ""
-    return AnchorQuery(
+    anchor = AnchorQuery(
         id=named or f"{question.database}-{question.split}-{question.id}",
         database=question.database,
         split=question.split,
@@ -153,14 +176,15 @@ def _executed(question: Question, ground: Ground, design: Design) -> AnchorQuery
         drifts=drifts,
         values={predicate: values for predicate, values in ground.values.items() if values},
     )
+    return _Executed(anchor, firsts, len(ground.open_results))
 
 
-def _fit(anchor: AnchorQuery, schema: Schema, design: Design) -> AnchorQuery | Reason:
+def _fit(anchor: AnchorQuery, found: _Executed, schema: Schema, design: Design) -> AnchorQuery | Reason:
     """Return the anchor with the drifts that leave a chain enough to be about: one decision for each layer."""
     if not design.opens and choices(anchor.sql, schema) < design.depth:
         return "too_simple"
     if not anchor.drifts:
-        return "no_drift"
+        return "open_result" if found.open_results else "no_drift"
     if not design.opens:
         return anchor
     opened = ((drift, (drift, *drift.later)[design.opens - 1].sql) for drift in anchor.drifts)

@@ -1,9 +1,13 @@
-"""What the tree of an anchor yields without a model: drifts that pass the eight checks, over the database's values."""
+"""What the tree of an anchor yields without a model: drifts that pass the eight checks, over the database's values.
+
+An edit whose result is open, by a tie or the order of rows, though that of the query before is not, is passed over:
+Table 7 lets it through, but nobody could answer it reliably.
+"""
 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator, Set
+from collections.abc import Iterable, Iterator, Set
 from pathlib import Path
 from typing import TypeAlias
 
@@ -13,6 +17,7 @@ from sqlglot import exp
 from ...gold import GoldRunner, Result
 from ..checks import Anchor, Candidate, first_failure
 from ..editing import Value, tree_drifts, written
+from ..fixed import Doubts
 from ..samples import DriftLabel
 from ..schema import Schema, schema_of
 from .anchors import TreeDrift
@@ -27,24 +32,32 @@ _Label: TypeAlias = "tuple[str, str | None]"
 
 
 class Ground:
-    """One database, and what edits of queries over it come to. `values` collects what was looked up, by predicate."""
+    """One database, and what edits of queries over it come to. `values` collects what was looked up, by predicate;
+    `open_results` the edits that were passed over because their results are open.
+    """
 
-    def __init__(self, database: str, path: Path, runner: GoldRunner) -> None:
+    def __init__(self, database: str, path: Path, runner: GoldRunner, doubts: Doubts) -> None:
         self.schema: Schema = schema_of(path)
         self._database = database
         self._runner = runner
+        self._doubts = doubts
         self.values: dict[str, tuple[Value, ...]] = {}
+        self.open_results: set[str] = set()
+
+    def begin(self) -> None:
+        """Forget what was collected: another anchor is next."""
+        self.values, self.open_results = {}, set()
 
     def run(self, sql: str) -> Result:
         """Run `sql`, or recall what it came to."""
         return self._runner.result(self._database, sql)
 
-    def sequences(self, sql: str, count: int) -> Iterator[TreeDrift]:
-        """Yield the first drift of each label with `count` - 1 that follow it, as far as there are so many.
+    def sequences(self, sql: str, firsts: Iterable[TreeDrift], count: int) -> Iterator[TreeDrift]:
+        """Yield each drift of `firsts` with `count` - 1 that follow it, as far as there are so many.
 
         Each next drift is of a label that was had least before, and comes back to no earlier query.
         """
-        for first in self.drifts(sql):
+        for first in firsts:
             later = self._following((first,), {sql}, count - 1)
             if later is not None:
                 yield structs.replace(first, later=later)
@@ -73,11 +86,19 @@ class Ground:
                 tried.add(edit.sql)
                 label = DriftLabel(subtype=edit.subtype, fine_subtype=edit.fine_subtype)
                 candidate = Candidate(drift_utterance=edit.what, post_drift_sql=edit.sql)
-                if first_failure(candidate, anchor, label) is None:
+                if first_failure(candidate, anchor, label) is not None:
+                    continue
+                if self._opens_result(sql, edit.sql):
+                    self.open_results.add(edit.sql)
+                else:
                     found[key] = TreeDrift(label=label, sql=edit.sql, what=edit.what)
             if ("value", None) in found:  # other values change nothing else
                 break
         return tuple(found.values())
+
+    def _opens_result(self, before: str, after: str) -> bool:
+        """Tell whether what leaves the later result open did not do so before."""
+        return bool(self._doubts.of(self._database, after) - self._doubts.of(self._database, before))
 
     def _others(self, literal: exp.Literal) -> tuple[Value, ...]:
         """Return what else stands where `literal` is compared: other values of the other side of its predicate."""
