@@ -37,6 +37,10 @@ class SourceDatabase:
     synthetic: bool
 
 
+class Absent(ConfigurationError):
+    """A folder holds no file of a database's name. One that is there but broken is another error."""
+
+
 class DatabaseFacts(msgspec.Struct, frozen=True, kw_only=True):
     """Which file something ran on."""
 
@@ -98,7 +102,7 @@ def _in_folder(name: str, data_dir: Path | None) -> Path:
     for file in (*files, *(f"{name}/{file}" for file in files)):
         if (data_dir / file).is_file():
             return data_dir / file
-    raise ConfigurationError(f"database {name}: no {' or '.join(files)} in {data_dir}; put it there or {remedy}")
+    raise Absent(f"database {name}: no {' or '.join(files)} in {data_dir}; put it there or {remedy}")
 
 
 def _readable(name: str, path: Path) -> Path:

@@ -86,7 +86,7 @@ def report(runs: Sequence[RunFolder]) -> Report:
         title=f"TIDE-Bench construction: {build.plan.anchors:,} anchors",
         marks=dict(marks_of(build)),
         facts=_facts(runs, build),
-        warnings=[*substitutions(build.asked, build.returned), *scoring_warnings(runs)],
+        warnings=[*substitutions(build.asked, build.returned), *_moved(runs[0], build.plan), *scoring_warnings(runs)],
         tables=[
             *tables(build.plan, build.records, build.planned),
             models_table(build.asked, build.returned),
@@ -123,6 +123,17 @@ def marks_of(build: Build) -> Iterator[tuple[str, str]]:
         yield "TAINTED", f"the databases {changed} changed while a run used them; what was built cannot be trusted"
     if len(build.records) < build.planned:
         yield "INCOMPLETE", f"{len(build.records):,} of {build.planned:,} anchors are through"
+
+
+def _moved(run: RunFolder, plan: BuildPlan) -> Iterator[str]:
+    """Yield that databases are others than those of the anchors, if any is."""
+    used = {name: each["sha256"] for name, each in run.identity["experiment"]["databases"].items()}
+    moved = sorted(name for name, digest in plan.drawn_on.items() if used[name] != digest)
+    if moved:
+        yield (
+            f"The anchors were selected on other files of {', '.join(moved)}: what their trees yield, and which of "
+            "them run at all, may not hold here. Select them again with `turntide tide-build anchors`."
+        )
 
 
 def _facts(runs: Sequence[RunFolder], build: Build) -> Mapping[str, Json]:

@@ -77,7 +77,12 @@ class TideBuild:
         add_commands(commands)
 
     def stand_in(self, options: Mapping[str, Json]) -> str | None:
-        """Return the name to run under when no stage asks a generator: it is never asked, and so need not be named."""
+        """Return the name to run under when no stage asks a generator: it is never asked, and so need not be named.
+
+        Raises ConfigurationError for a stage that nothing can serve, which is at fault before the missing model is.
+        """
+        for stage in _MADE:
+            _check_source(stage, str(options.get(stage, "model")))
         asked = any(options.get(stage, "model") == "model" for stage in ("chain", "drift"))
         chained = options.get("chain") != "none"
         rewrites = chained and options.get("evidence", "model") == "model" and not options.get("rewriter")
@@ -162,18 +167,26 @@ def _checked(options: Mapping[str, Any]) -> Options:
     chosen = checked(dict(options), Options, "tide-build, options")
     if not chosen.anchors:
         raise ConfigurationError("--anchors FILE is missing; `turntide tide-build anchors` selects some")
-    for stage, made in _MADE.items():
-        served = getattr(chosen, stage)
-        if served not in made and not Path(served).is_file():
-            raise ConfigurationError(f"--{stage} is {', '.join(made)} or a file of triplets, and {served!r} is neither")
+    for stage in _MADE:
+        _check_source(stage, getattr(chosen, stage))
     for option, judges in (("--judge", chosen.judges), ("--drift-judge", chosen.drift_judges)):
         if len(judges) not in (0, JUDGES):
             raise ConfigurationError(f"{option} is given {len(judges)} times; two judges must pass a piece, or none do")
+        if len(judges) == JUDGES and judges[0] == judges[1]:
+            raise ConfigurationError(f"{option} names one model twice; two independent judges must pass a piece")
     models = (*chosen.judges, *chosen.drift_judges, chosen.rewriter, chosen.tester)
     for model in models:
         if isinstance(model, str) and "/" not in model:
             raise ConfigurationError(f"{model!r} is not provider/model")
     return chosen
+
+
+def _check_source(stage: str, served: str) -> None:
+    made = _MADE[stage]
+    if served not in made and not Path(served).is_file():
+        raise ConfigurationError(
+            f"--{stage} is {', '.join(made)} or a file of triplets, and there is no such file as {served}"
+        )
 
 
 benchmark = TideBuild()

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import argparse
 import json
+import sqlite3
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,6 +19,7 @@ from .anchors import AnchorFile, Selection, dump_anchors
 
 if TYPE_CHECKING:
     from ....engine.benchmark import Subparsers
+    from ...databases import SourceDatabase
     from ..structure import Subtype
     from .questions import Question
 
@@ -33,7 +36,8 @@ def add_commands(commands: Subparsers) -> None:
     )
     parser.add_argument(
         "--questions", action="append", required=True, metavar="[SPLIT=]FILE",
-        help="BIRD's, Spider's or SParC's questions (JSON or JSON lines, gzipped or not), or a file of triplets",
+        help="BIRD's, Spider's or SParC's questions (JSON or JSON lines, gzipped or not), or a file of triplets; once "
+        "for each file",
     )  # fmt: skip
     add_places(parser, data="folder with the databases", kind=Path)
     parser.add_argument("--depth", type=int, default=2, metavar="N", help="layers of each chain (default 2)")
@@ -59,17 +63,18 @@ def build_anchors(args: argparse.Namespace) -> int:
     if args.count is not None and args.count < 1:
         raise ConfigurationError("--count must be at least 1")
     design = design_of(args.depth, args.drifts, args.opens)
-    files = dict(map(_split_and_file, args.questions))
+    files = _files(args.questions)
     questions = [question for path, split in files.items() for question in load_questions(path, split)]
     databases = _databases(questions, args.data, args.databases or {})
-    require_output_file(args.out, [*files, *databases.values()])
-    anchors, selection = select(questions, databases, args.count, args.seed, design)
+    places = {name: each.path for name, each in databases.items()}
+    require_output_file(args.out, [*files, *places.values()])
+    anchors, selection = select(questions, places, args.count, args.seed, design)
     file = AnchorFile(
         format="turntide-tide-anchors-1",
         design=design,
         seed=args.seed,
         sources={path.name: file_digest(path) for path in files},
-        databases={name: file_digest(path) for name, path in databases.items()},
+        databases={name: file_digest(path) for name, path in places.items()},
         selection=selection,
         anchors=anchors,
     )
@@ -79,9 +84,21 @@ def build_anchors(args: argparse.Namespace) -> int:
         args.out.write_bytes(dump_anchors(file))
     except OSError as error:
         raise ConfigurationError(f"cannot write {args.out}: {error.strerror}") from None
-    shown = {"out": str(args.out), **msgspec.to_builtins(selection)}
-    print(json.dumps(shown) if args.json else "\n".join([*_lines(selection), str(args.out)]))
+    synthetic = [name for name, each in databases.items() if each.synthetic]
+    shown = {"out": str(args.out), "synthetic": synthetic, **msgspec.to_builtins(selection)}
+    mark = [f"SYNTHETIC: generated look-alikes stand in for {', '.join(synthetic)}"] if synthetic else []
+    print(json.dumps(shown) if args.json else "\n".join([*mark, *_lines(selection), str(args.out)]))
     return 0
+
+
+def _files(named: list[str]) -> dict[Path, str]:
+    """Return the split of each file of questions. Raises ConfigurationError for one that is named twice."""
+    files: dict[Path, str] = {}
+    for path, split in map(_split_and_file, named):
+        if path in files:
+            raise ConfigurationError(f"--questions names {path} twice: each of its questions is of one split")
+        files[path] = split
+    return files
 
 
 def _split_and_file(text: str) -> tuple[Path, str]:
@@ -89,25 +106,36 @@ def _split_and_file(text: str) -> tuple[Path, str]:
     return (Path(path), split) if equals and not Path(text).is_file() else (Path(text), "")
 
 
-def _databases(questions: list[Question], data: Path | None, named: Mapping[str, str]) -> dict[str, Path]:
-    """Return those of the questions' databases that are here; without a place for any, the synthetic ones."""
-    from ...databases import locate
+def _databases(questions: list[Question], data: Path | None, named: Mapping[str, str]) -> dict[str, SourceDatabase]:
+    """Return those of the questions' databases that are here; without a place for any, the synthetic ones.
+
+    Raises ConfigurationError for a file that is here and no whole database.
+    """
+    from ...databases import Absent, locate
     from ...synthetic import NAMES
 
-    found: dict[str, Path] = {}
+    if data and not data.is_dir():
+        raise ConfigurationError(f"the data folder {data} does not exist")
+    found: dict[str, SourceDatabase] = {}
     overrides = {name: Path(path) for name, path in named.items()}
-    for name in dict.fromkeys(question.database for question in questions):
+    for name in filter(None, dict.fromkeys(question.database for question in questions)):
         if not data and name not in (overrides or NAMES):
             continue
-        own = {name: overrides[name]} if name in overrides else {}
-        try:
-            found |= {name: each.path for name, each in locate([name], data, own).items()}
-        except ConfigurationError:
-            if own or (data and not data.is_dir()):
-                raise
+        with suppress(Absent):
+            found |= locate([name], data, {name: overrides[name]} if name in overrides else {})
+            _check_whole(found[name])
     if not found:
         raise ConfigurationError("none of the questions' databases is here; say where with --data DIR")
     return found
+
+
+def _check_whole(database: SourceDatabase) -> None:
+    from ...databases import schema_text
+
+    try:
+        schema_text(database.path)
+    except sqlite3.Error as error:
+        raise ConfigurationError(f"database {database.name}: {database.path} cannot be read: {error}") from None
 
 
 def _lines(selection: Selection) -> list[str]:

@@ -43,7 +43,9 @@ class Setup:
 
 
 class BuildPlan(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What a report needs of a construction's manifest."""
+    """What a report needs of a construction's manifest; `drawn_on` are the hashes of the databases that the anchors
+    were selected on.
+    """
 
     anchors: int
     design: Design = PAPERS
@@ -54,6 +56,7 @@ class BuildPlan(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     attempts: int
     selection: dict[str, Any]
     synthetic: tuple[str, ...]
+    drawn_on: dict[str, str] = {}
 
     @property
     def chained(self) -> bool:
@@ -102,6 +105,7 @@ class BuildExperiment:
             attempts=sources.attempts,
             selection=msgspec.to_builtins(setup.file.selection),
             synthetic=tuple(name for name, each in setup.databases.items() if each.synthetic),
+            drawn_on={name: digest for name, digest in setup.file.databases.items() if name in setup.databases},
         )
 
     def lanes(self, model: str, repeats: int) -> Iterator[Lane]:

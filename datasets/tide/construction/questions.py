@@ -25,7 +25,10 @@ _DATABASE, _QUESTION, _SQL = ("db_id", "database_id"), ("question", "utterance")
 
 
 class Question(msgspec.Struct, frozen=True, kw_only=True):
-    """A question with its gold query. `id` is unique in its file, `split` names the part of the source it is from."""
+    """A question with its gold query. `id` is unique in its file, `split` names the part of the source it is from.
+
+    Texts are stripped; one may be empty where the file leaves it so.
+    """
 
     id: str
     database: str
@@ -71,9 +74,16 @@ def _entries(path: Path) -> list[Any] | dict[str, Any]:
 
 
 def _lines(data: bytes) -> Iterator[object]:
-    for line in data.splitlines():
+    for number, line in enumerate(data.split(b"\n"), 1):
         if line.strip():
-            yield msgspec.json.decode(line)
+            yield _line(line, number)
+
+
+def _line(line: bytes, number: int) -> object:
+    try:
+        return msgspec.json.decode(line)
+    except msgspec.DecodeError as error:
+        raise msgspec.DecodeError(f"line {number}: {error}") from None
 
 
 def _question(path: Path, place: int, entry: object, split: str) -> Question:
@@ -94,8 +104,8 @@ def _question(path: Path, place: int, entry: object, split: str) -> Question:
 
 
 def _text(fields: Mapping[str, Any], names: tuple[str, ...], where: str) -> str:
-    for name in names:
-        value = fields.get(name)
-        if isinstance(value, str) and value.strip():
-            return value.strip()
-    raise ConfigurationError(f"{where} lacks {' or '.join(names)}")
+    """Return the first of the fields that says something; "" when those that are there are empty."""
+    given = [fields[name] for name in names if name in fields]
+    if not given or not all(isinstance(value, str | None) for value in given):
+        raise ConfigurationError(f"{where} lacks {' or '.join(names)}")
+    return next((value.strip() for value in given if value and value.strip()), "")

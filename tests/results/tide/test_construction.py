@@ -224,6 +224,22 @@ def test_without_any_model_no_model_need_be_named(place: Path, capsys: pytest.Ca
     assert tables["cost"] == []
 
 
+def test_a_report_warns_when_the_databases_are_not_those_of_the_anchors(
+    place: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    import sqlite3
+    from contextlib import closing
+
+    shutil.copy(place / "shop.sqlite", tmp_path / "shop.sqlite")
+    with closing(sqlite3.connect(tmp_path / "shop.sqlite")) as connection, connection:
+        connection.execute("UPDATE person SET age = age + 1")
+    words = ["--chain", "none", "--drift", "tree", "--data", str(tmp_path)]
+    assert main(words_of(place, *words, out="moved")) == 0
+    capsys.readouterr()
+    assert main(["report", str(place / "moved")]) == 0
+    assert "warning: The anchors were selected on other files of shop" in capsys.readouterr().out
+
+
 def test_a_dry_run_counts_one_call_for_each_piece_and_judge(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([*words_of(place, *MODELS, out="dry"), "--dry-run", "--json"]) == 0
     models = json.loads(capsys.readouterr().out)["models"]
@@ -235,6 +251,8 @@ BAD: list[tuple[list[str], str]] = [
     (["--judge", "sim/tide-judge", "--model", "sim/tide-generator"], "two judges must pass a piece, or none do"),
     ([], "no model"),
     (["--chain", "template"], "no model"),
+    (["--chain", "nofile.json"], "there is no such file as nofile.json"),
+    (["--judge", "sim/tide-judge"] * 2 + ["--model", "sim/tide-generator"], "--judge names one model twice"),
     (["--model", "sim/tide-generator", "--drift", "trees"], "--drift is model, tree or a file of triplets"),
     (["--model", "sim/tide-generator", "--tester", "gpt"], "is not provider/model"),
     (["--model", "sim/tide-generator", "--attempts", "0"], ">= 1"),

@@ -4,7 +4,7 @@ import gzip
 import json
 import sqlite3
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import closing
 from functools import partial
 from pathlib import Path
@@ -108,7 +108,7 @@ def test_questions_of_every_known_file_are_read(tmp_path: Path) -> None:
         ("{}", "holds no questions"),
         ("[1]", "entry 1 is no object"),
         ('[{"db_id": "a", "question": "q"}]', "entry 1 lacks SQL or query"),
-        ('[{"db_id": "a", "SQL": "q", "question": " "}]', "entry 1 lacks question or utterance"),
+        ('[{"db_id": "a", "SQL": 7, "question": "q"}]', "entry 1 lacks SQL or query"),
         ("\x1f\x8b", "neither JSON"),
     ],
 )
@@ -117,6 +117,68 @@ def test_a_file_that_holds_no_questions_says_what_is_wrong(tmp_path: Path, conte
     path.write_bytes(content.encode("latin-1"))
     with pytest.raises(ConfigurationError, match=said):
         load_questions(path)
+
+
+def test_a_broken_line_is_told_by_its_number_and_an_empty_text_costs_one_question(tmp_path: Path) -> None:
+    whole = [{"db_id": "a", "question": "q", "SQL": "SELECT 1"}, {"db_id": "a", "question": None, "SQL": " "}]
+    lines = [json.dumps(each) for each in whole]
+    path = tmp_path / "dev.jsonl"
+    path.write_text("\n".join(lines))
+    assert [(each.question, each.sql) for each in load_questions(path)] == [("q", "SELECT 1"), ("", "")]
+    path.write_text("\n".join([*lines, "", '{"db_id": }']))
+    with pytest.raises(ConfigurationError, match="line 4: JSON is malformed"):
+        load_questions(path)
+
+
+def _cut(data: bytes) -> bytes:
+    return data[:5000]
+
+
+def _garbage(_: bytes) -> bytes:
+    return b"garbage"
+
+
+def _empty(_: bytes) -> bytes:
+    return b""
+
+
+def _without_pages(data: bytes) -> bytes:
+    return data[:100] + b"7" * (len(data) - 100)
+
+
+@pytest.mark.parametrize(
+    ("broken", "said"),
+    [
+        (_cut, "shop.sqlite is cut short"),
+        (_garbage, "shop.sqlite is not a SQLite database"),
+        (_empty, "shop.sqlite is not a SQLite database"),
+        (_without_pages, "shop.sqlite cannot be read"),
+    ],
+)
+def test_a_broken_database_is_named_and_not_counted_as_absent(
+    tmp_path: Path, database: Path, capsys: pytest.CaptureFixture[str], broken: Callable[[bytes], bytes], said: str
+) -> None:
+    (tmp_path / "shop.sqlite").write_bytes(broken(database.read_bytes()))
+    words = ["tide-build", "anchors", "--questions", str(QUESTIONS), "--data", str(tmp_path)]
+    assert main([*words, "--out", str(tmp_path / "anchors")]) == 2
+    assert said in capsys.readouterr().err
+
+
+def test_one_file_of_questions_is_of_one_split(
+    tmp_path: Path, database: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    twice = ["--questions", f"dev={QUESTIONS}", "--questions", f"train={QUESTIONS}"]
+    words = ["tide-build", "anchors", *twice, "--database", f"shop={database}", "--out", str(tmp_path / "anchors")]
+    assert main(words) == 2
+    assert f"names {QUESTIONS} twice" in capsys.readouterr().err
+
+
+def test_anchors_over_look_alikes_say_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    asked = {"db_id": "superhero", "question": "Q?", "SQL": "SELECT COUNT(id) FROM superhero WHERE height_cm > 180"}
+    (tmp_path / "dev.json").write_text(json.dumps([asked]))
+    words = ["tide-build", "anchors", "--questions", str(tmp_path / "dev.json"), "--out", str(tmp_path / "anchors")]
+    assert main(words) == 0
+    assert capsys.readouterr().out.startswith("SYNTHETIC: generated look-alikes stand in for superhero\n")
 
 
 def test_the_command_writes_the_same_bytes_twice_and_says_why_questions_were_dropped(
@@ -202,7 +264,11 @@ def test_a_design_asks_more_of_its_anchors_and_gives_each_a_sequence_of_drifts(
     few, design = asked[::20], Design(depth=3, drifts=2, opens=1)
     schemas = {name: schema_of(path) for name, path in places.items()}
     anchors, selection = select(few, places, design=design)
-    plain = {anchor.id for anchor in select(few, places)[0]}
+    alone, whole = select(few, places)
+    plain = {anchor.id for anchor in alone}
+    assert selection.yields == whole.yields, "what one drift yields is the same under every design"
+    assert all(0 < selection.sequences[name] <= count for name, count in whole.yields.items())
+    assert whole.sequences == {}
     assert 0 < len(anchors) < len(plain)
     assert {anchor.id for anchor in anchors} <= plain
     assert selection.candidates == selection.kept + sum(selection.dropped.values()) == len(few)
