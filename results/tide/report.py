@@ -44,7 +44,7 @@ def report(runs: Sequence[RunFolder]) -> Report:
         title=_title(sweep.dialogues),
         marks=dict(marks_of(runs, sweep)),
         facts={**_facts(runs), "gold": sweep.gold.fact(), **scoring_facts(runs)},
-        warnings=[*substitutions(models, sweep.returned), *scoring_warnings(runs)],
+        warnings=[*substitutions(models, sweep.returned), *_strangers(sweep), *scoring_warnings(runs)],
         published=partial(read_published, PUBLISHED),
         tables=found,
         empty=empty,
@@ -143,6 +143,19 @@ def marks_of(runs: Sequence[RunFolder], sweep: Sweep) -> Iterator[tuple[str, str
         faults = len(sweep.dialogues.faults)
         why = f", {faults:,} of the others ended by a fault of the user simulator" if faults else ""
         yield "INCOMPLETE", f"{done:,} of {planned:,} dialogues are scored{why}{f'; {BOUNDS}' if done else ''}"
+
+
+def _strangers(sweep: Sweep) -> Iterator[str]:
+    """Yield that simulated agents understood nothing, if one never took an action: they know the templates alone."""
+    records = sweep.dialogues.records
+    active = {record.model for record in records if record.asked or record.queried}
+    silent = [label for label in sweep.dialogues.labels if label in sweep.simulated - active]
+    if silent:
+        yield (
+            f"No action came from {', '.join(silent)} in any dialogue. Unless an agent is made to give none, it "
+            "understood nothing: simulated agents know the questions of our templates alone; over other triplets their "
+            "zeros say nothing of the triplets, nor of the scoring."
+        )
 
 
 def _facts(runs: Sequence[RunFolder]) -> dict[str, Json]:

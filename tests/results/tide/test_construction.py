@@ -194,6 +194,10 @@ def test_on_birds_questions_the_funnel_adds_up_and_what_is_left_is_a_benchmark(
     capsys.readouterr()
     run = ["run", "tide", "--samples", samples, *data, "--model", "sim/tide-perfect", "--limit", "2"]
     assert main([*run, "--sql-workers", "1", "--out", str(tmp_path / "tide")]) == 0
+    capsys.readouterr()
+    assert main(["report", str(tmp_path / "tide"), "--json"]) == 0
+    warnings = json.loads(capsys.readouterr().out)["report"]["warnings"]
+    assert any("No action came from sim/tide-perfect in any dialogue" in warning for warning in warnings)
 
 
 def test_a_construction_is_scored_again_to_the_same_triplets(
