@@ -85,9 +85,11 @@ def build_anchors(args: argparse.Namespace) -> int:
     except OSError as error:
         raise ConfigurationError(f"cannot write {args.out}: {error.strerror}") from None
     synthetic = [name for name, each in databases.items() if each.synthetic]
-    shown = {"out": str(args.out), "synthetic": synthetic, **msgspec.to_builtins(selection)}
-    mark = [f"SYNTHETIC: generated look-alikes stand in for {', '.join(synthetic)}"] if synthetic else []
-    print(json.dumps(shown) if args.json else "\n".join([*mark, *_lines(selection), str(args.out)]))
+    if args.json:
+        print(json.dumps({"out": str(args.out), "synthetic": synthetic, **msgspec.to_builtins(selection)}))
+    else:
+        mark = [f"SYNTHETIC: generated look-alikes stand in for {', '.join(synthetic)}"] if synthetic else []
+        print("\n".join([*mark, *_lines(selection), str(args.out)]))
     return 0
 
 
