@@ -11,6 +11,9 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 SHARED = Path(os.environ.get("TURNTIDE_SHARED", ROOT.parent / "shared"))
 
+# Hundreds of processes are started here, and each would compile all that it imports.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
 
 def pytest_collection_finish() -> None:
     """What is collected stays to the end: no full collection has to look at its third of a million objects again."""

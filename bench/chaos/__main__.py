@@ -21,7 +21,7 @@ from .trial import Asked, CannotRunError, Hold, Trial
 
 TRIALS: Final = ("kills", "disk", "readonly", "clock", "holders", "stores")
 KILLS: Final = 500
-QUICK_KILLS: Final = 4
+QUICK_KILLS: Final = 3
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
