@@ -64,8 +64,9 @@ def _quota(
 def _starved(sweep: Sweep, said: Said, server: SimulatedServer, trial: Trial) -> None:
     """Check a part that met the end of its disk."""
     begun = (sweep.folder / "manifest.json").exists()
-    codes = (3,) if begun else (2,)
-    trial.check("a full disk ends a run with exit code 3, and one that has not begun with 2", said.code in codes, said)
+    refused = not begun or "paid for nothing" in said.err
+    trial.check("a disk that fills ends a run with exit code 3", refused or said.code == 3, said)
+    trial.check("where it is full already a run is refused with 2", not refused or said.code == 2, said)
     trial.check("no traceback is shown", not said.crashed, said)
     trial.check("the end says what to do", "make room" in said.err.lower() + said.out.decode().lower(), said)
     if begun:
