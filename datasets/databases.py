@@ -11,7 +11,8 @@ from typing import Final
 
 import msgspec
 
-from ..adapters.base import ConfigurationError
+from ..adapters.base import ConfigurationError, Json
+from ..engine.sql.databases import MAGIC
 from ..engine.system.digests import file_digest
 from . import synthetic
 
@@ -52,6 +53,11 @@ class DatabaseFacts(msgspec.Struct, frozen=True, kw_only=True):
 def facts_of(database: SourceDatabase) -> DatabaseFacts:
     """Return what names the file of `database`, its hash included."""
     return DatabaseFacts(path=str(database.path), sha256=file_digest(database.path), synthetic=database.synthetic)
+
+
+def identities(databases: Mapping[str, SourceDatabase]) -> dict[str, Json]:
+    """Return what the databases put into a run's identity: their hashes, and whether they are look-alikes."""
+    return {name: {"sha256": file_digest(each.path), "synthetic": each.synthetic} for name, each in databases.items()}
 
 
 def locate(
@@ -110,7 +116,7 @@ def _readable(name: str, path: Path) -> Path:
     if not path.is_file():
         raise ConfigurationError(f"database {name}: there is no file {path}")
     header = _header(path)
-    if not header.startswith(b"SQLite format 3\x00"):
+    if not header.startswith(MAGIC):
         raise ConfigurationError(f"database {name}: {path} is not a SQLite database")
     page_size = int.from_bytes(header[16:18], "big")
     size = int.from_bytes(header[28:32], "big") * (65_536 if page_size == 1 else page_size)

@@ -11,9 +11,9 @@ import numpy as np
 
 from ..adapters.base import Json
 from .contrasts import Contrast
-from .differences import UNCORRECTED, corrected, difference
+from .differences import UNCORRECTED, corrected, difference, rate
 from .report import Report, parted
-from .statistics import clustered_proportion, holm, mcnemar, paired_bootstrap
+from .statistics import holm, mcnemar, paired_bootstrap
 from .table import Cell, Difference, Number, Rate, Table, counted
 
 LISTED: Final = 20
@@ -168,18 +168,13 @@ def _test(contrast: Contrast, metric: str) -> Judged:
     return Judged(
         contrast=contrast,
         metric=metric,
-        rates=(_rate(a, clusters, planned), _rate(b, clusters, planned)),
+        rates=(rate(a, clusters, planned), rate(b, clusters, planned)),
         difference=found,
         flips=(gained, lost),
         alone=found.p,
         mcnemar=mcnemar(gained, lost, len(pairs)).p,
         bootstrap=drawn and Number(100 * float(b.mean() - a.mean()), 1, True, 100 * drawn.low, 100 * drawn.high),
     )
-
-
-def _rate(hits: np.ndarray, clusters: Sequence[str], planned: int) -> Rate:
-    interval = clustered_proportion(hits, clusters).interval
-    return Rate(hits=int(hits.sum()), scored=len(hits), planned=planned, low=interval.low, high=interval.high)
 
 
 def _price(each: Judged) -> Cell:

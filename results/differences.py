@@ -1,4 +1,4 @@
-"""Paired differences as cells, and the correction of all that stand in one table."""
+"""Rates and paired differences over clusters as cells, and the correction of all that stand in one table."""
 
 from __future__ import annotations
 
@@ -6,11 +6,24 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
-from .statistics import holm, paired_proportions
-from .statistics.totals import Labels, Values
-from .table import Cell, Difference
+import numpy as np
 
+from .statistics import clustered_proportion, holm, paired_proportions
+from .statistics.totals import Labels, Values
+from .table import Cell, Difference, Rate
+
+AT_THE_ENDS: Final = (
+    "At 0 and at 100 % nothing tells how alike these are, and each cluster counts once: the interval is wider there "
+    "than just beside."
+)
 UNCORRECTED: Final = "Intervals are not corrected: one may leave out 0 where p is above 0.05."
+
+
+def rate(hits: Values, clusters: Labels, planned: int, *, apart: bool = False) -> Rate:
+    """Return the share of `hits`, of which `planned` are planned, with Wilson's interval at the effective size."""
+    interval = clustered_proportion(hits, clusters).interval
+    found = int(np.count_nonzero(hits))
+    return Rate(hits=found, scored=len(hits), planned=planned, low=interval.low, high=interval.high, apart=apart)
 
 
 def difference(of: Values, minus: Values, clusters: Labels, planned: int) -> Difference:

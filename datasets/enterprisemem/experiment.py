@@ -11,9 +11,8 @@ from typing import Any, cast
 import msgspec
 
 from ...adapters.base import Json
-from ...engine.system.digests import file_digest
 from ...engine.unit import Context, Lane, Reference, Unit
-from ..databases import SourceDatabase, schema_text
+from ..databases import SourceDatabase, identities, schema_text
 from . import prompts
 from .conditions import Condition
 from .memories import Memories
@@ -59,9 +58,7 @@ class EnterpriseMemExperiment:
         return {
             "plan": cast("dict[str, Json]", msgspec.to_builtins(self.plan((), 1))),
             "sessions_sha256": setup.sessions_sha256,
-            "databases": {
-                name: {"sha256": file_digest(d.path), "synthetic": d.synthetic} for name, d in setup.databases.items()
-            },
+            "databases": identities(setup.databases),
             "order": str(setup.order),
             "state": setup.state,
             **self._memories.identity(),

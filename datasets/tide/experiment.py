@@ -13,9 +13,8 @@ import msgspec
 
 from ...adapters.base import Json
 from ...engine.spec import ModelSpec
-from ...engine.system.digests import file_digest
 from ...engine.unit import Context, Lane, Reference, Unit
-from ..databases import SourceDatabase
+from ..databases import SourceDatabase, identities
 from . import words
 from .actions import Clarify, Query
 from .desk import Desk
@@ -80,10 +79,7 @@ class TideExperiment:
         return {
             "plan": cast("dict[str, Json]", msgspec.to_builtins(self.plan)),
             "samples_sha256": setup.samples_sha256,
-            "databases": {
-                name: {"sha256": file_digest(each.path), "synthetic": each.synthetic}
-                for name, each in setup.databases.items()
-            },
+            "databases": identities(setup.databases),
             "protocols": list(setup.protocols),
             "evidence": setup.evidence,
             "user": "model" if setup.user else f"{rules.NAME}-{rules.VERSION}",

@@ -13,7 +13,7 @@ import sqlite3
 from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
-from typing import Final, Literal, TypeAlias
+from typing import Final, Literal, TypeAlias, get_args
 
 from sqlglot import exp
 
@@ -21,7 +21,7 @@ from ...engine.sql.quality import Examiner
 from .parsing import UnparsableSql, parse
 
 Doubt: TypeAlias = Literal["volatile", "order", "tie"]
-DOUBTS: Final[tuple[Doubt, ...]] = ("volatile", "order", "tie")
+DOUBTS: Final[tuple[Doubt, ...]] = get_args(Doubt)
 
 _RANDOM = (exp.Rand, exp.CurrentTimestamp, exp.CurrentDate, exp.CurrentTime)
 _TIMES = (exp.Date, exp.TsOrDsToTimestamp)

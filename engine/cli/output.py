@@ -70,7 +70,6 @@ def put(report: Report, args: argparse.Namespace, beside: Json = None, after: st
 
     Raises ConfigurationError when the form cannot hold it or the place cannot be written.
     """
-    require_output(args)
     from ...results.formats import files, format_of, written
 
     out: Path | None = args.out

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from ...adapters.base import ConfigurationError
+from ..sql.databases import is_database
 from .binding import JOURNAL, SUMMARY
 from .lock import LOCK
 from .manifest import NAME
@@ -19,9 +20,6 @@ from .scorings import FOLDER
 
 KEPT: Final = (NAME, JOURNAL, "journal.torn", SUMMARY, LOCK, FOLDER)
 """What a run keeps in its folder, by name; the folders of its shards are runs themselves."""
-
-_DATABASE: Final = b"SQLite format 3\x00"
-"""What every SQLite file begins with: sources are such, and so is an audit; nothing that a command makes is."""
 
 
 def require_output_file(path: Path, inputs: Iterable[Path] = ()) -> None:
@@ -32,7 +30,7 @@ def require_output_file(path: Path, inputs: Iterable[Path] = ()) -> None:
     _require_outside(path)
     if path.exists() and not path.is_file():
         raise ConfigurationError(f"{path} is {'a folder' if path.is_dir() else 'no plain file'}: name a file.")
-    if _is_database(path):
+    if path.exists() and is_database(path):  # sources are such, and so is an audit; nothing that a command makes is
         raise ConfigurationError(f"{path} is a database, which no output may replace. Name another file.")
     if any(_is_same(path, each) for each in inputs):
         raise ConfigurationError(f"{path} is what is read here, which no output may replace. Name another file.")
@@ -58,13 +56,6 @@ def _require_outside(path: Path) -> None:
 
 def _is_run(folder: Path) -> bool:
     return (folder / NAME).exists() or (folder / JOURNAL).exists()
-
-
-def _is_database(path: Path) -> bool:
-    if not path.is_file():
-        return False
-    with path.open("rb") as file:
-        return file.read(len(_DATABASE)) == _DATABASE
 
 
 def _is_same(path: Path, other: Path) -> bool:

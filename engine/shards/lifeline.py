@@ -5,10 +5,11 @@ The program gets what comes on stdin up to a line `.`; when stdin ends, so does 
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 import threading
+
+from ...adapters.child import until_orphaned
 
 
 def main() -> int:
@@ -26,8 +27,7 @@ def main() -> int:
 
 
 def _end_with_stdin(program: subprocess.Popen[bytes]) -> None:
-    while os.read(sys.stdin.fileno(), 1):
-        pass
+    until_orphaned(sys.stdin.fileno())
     program.kill()
 
 

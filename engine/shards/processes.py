@@ -14,6 +14,7 @@ from typing import Final
 
 import msgspec
 
+from ...adapters.child import first_line, until_orphaned
 from ..errors import Unfinished
 from ..watch.live import Live
 from ..watch.summary import EXIT_CODES
@@ -88,7 +89,7 @@ class Processes:
 
 def child() -> int:
     """Be the process of one shard: a job on stdin, how it ended on stdout."""
-    line = sys.stdin.buffer.readline()
+    line = first_line(sys.stdin.fileno())
     if not line.endswith(b"\n"):  # who gave it is gone already
         return EXIT_CODES["interrupted"]
     lifeline = Lifeline()
@@ -127,8 +128,7 @@ class Lifeline(threading.Thread):
     def run(self) -> None:
         """Watch stdin, on which nothing more is said: it ends with its other side."""
         with suppress(OSError):
-            while os.read(sys.stdin.fileno(), 1):
-                pass
+            until_orphaned(sys.stdin.fileno())
         if self._end:
             with suppress(RuntimeError):  # the loop has ended by itself
                 self._end()

@@ -4,12 +4,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Self
+from typing import Final, Self
 
 from ...adapters.base import ConfigurationError
 from ..system.digests import file_digest
 
-_MAGIC = b"SQLite format 3\0"
+MAGIC: Final = b"SQLite format 3\0"
+"""What every SQLite file begins with."""
+
+
+def is_database(path: Path) -> bool:
+    """Tell whether a file, which is there, begins as a SQLite file does."""
+    with path.open("rb") as file:
+        return file.read(len(MAGIC)) == MAGIC
 
 
 def refuse_unclean(path: Path) -> None:
@@ -19,9 +26,8 @@ def refuse_unclean(path: Path) -> None:
     """
     if not path.is_file():
         raise ConfigurationError(f"{path}: no such database file")
-    with path.open("rb") as file:
-        if file.read(len(_MAGIC)) != _MAGIC:
-            raise ConfigurationError(f"{path}: not a SQLite database")
+    if not is_database(path):
+        raise ConfigurationError(f"{path}: not a SQLite database")
     for suffix in ("-wal", "-journal"):
         beside = path.with_name(path.name + suffix)
         if beside.exists():

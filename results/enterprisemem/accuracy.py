@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
+from ..differences import AT_THE_ENDS
 from ..statistics import rate_bounds
 from ..table import Cell, Number, Rate, Table, counted
 from .turns import Kind, Turns
 
 INTERVALS: Final = (
     "Percent of scored turns, with Wilson's 95 % interval at the effective sample size: turns of one session, and of "
-    "sessions of equal content, are one cluster. At 0 and at 100 % nothing tells how alike these are, and each cluster "
-    "counts once: the interval is wider there than just beside."
+    f"sessions of equal content, are one cluster. {AT_THE_ENDS}"
 )
 
 

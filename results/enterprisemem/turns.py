@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from ...datasets.enterprisemem.record import Plan, PlannedTurns, TurnRecord
 from ...datasets.enterprisemem.taxonomy import OUTSIDE, SIX
 from ...engine.sql.comparison import COMPARISONS
-from ..differences import difference
-from ..statistics import clustered_proportion, strata_mean
+from ..differences import difference, rate
+from ..statistics import strata_mean
 from ..table import Difference, Number, Rate
 
 Flags: TypeAlias = NDArray[np.bool_]
@@ -113,15 +113,7 @@ class Turns:
         Execution accuracy is strict (section 3.3).
         """
         found = (self.correct if hits is None else hits)[part.rows]
-        interval = clustered_proportion(found, self._clusters(part.rows)).interval
-        return Rate(
-            hits=int(found.sum()),
-            scored=len(found),
-            planned=part.planned,
-            low=interval.low,
-            high=interval.high,
-            apart=apart,
-        )
+        return rate(found, self._clusters(part.rows), part.planned, apart=apart)
 
     def share(self, rows: Codes, hits: Flags) -> Rate:
         """Return the share of `hits` among turns that only their answers pick out, so that no plan counts them."""

@@ -10,6 +10,7 @@ from ...datasets.tide.record import Protocol
 from ...datasets.tide.samples import KINDS, SUBTYPES, TIERS, VERDICTS, Kind
 from ...datasets.tide.scoring import HEADLINE
 from ...engine.sql.comparison import COMPARISONS
+from ..differences import AT_THE_ENDS
 from ..statistics import rate_bounds
 from ..table import Cell, Number, Rate, Table, counted
 from .dialogues import ALL, Dialogues, Group
@@ -20,8 +21,7 @@ Column: TypeAlias = "tuple[Kind, str, Group]"
 
 INTERVALS: Final = (
     "Percent of scored dialogues, with Wilson's 95 % interval at the effective sample size; dialogues over triplets of "
-    "equal content are one cluster. At 0 and at 100 % nothing tells how alike they are, and each "
-    "cluster counts once: the interval is wider there than just beside."
+    f"equal content are one cluster. {AT_THE_ENDS}"
 )
 BESIDE: Final = tuple(name for name in COMPARISONS if name != HEADLINE)
 

@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from ...datasets.tide.metrics import METRICS, Holds, scored
 from ...datasets.tide.record import PROTOCOLS, DialogueRecord, Plan, PlannedSamples, Protocol
 from ...datasets.tide.samples import KINDS, PAPERS_SHAPE, Kind, Shape
-from ..differences import difference
-from ..statistics import clustered_proportion
+from ..differences import difference, rate
 from ..table import Difference, Rate
 
 Flags: TypeAlias = NDArray[np.bool_]
@@ -123,16 +122,7 @@ class Dialogues:
 
     def rate(self, part: Part, hits: Flags, *, apart: bool = False) -> Rate:
         """Return the share of `hits` in a part, with Wilson's interval at the effective size."""
-        found = hits[part.rows]
-        interval = clustered_proportion(found, self.cluster[part.rows].tolist()).interval
-        return Rate(
-            hits=int(found.sum()),
-            scored=len(found),
-            planned=part.planned,
-            low=interval.low,
-            high=interval.high,
-            apart=apart,
-        )
+        return rate(hits[part.rows], self.cluster[part.rows].tolist(), part.planned, apart=apart)
 
     def share(self, rows: Codes, hits: Flags) -> Rate:
         """Return the share of `hits` among dialogues that only what came picks out, so that no plan counts them."""

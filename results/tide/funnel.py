@@ -13,7 +13,7 @@ from ...datasets.tide.construction.experiment import BuildPlan
 from ...datasets.tide.construction.record import CONDITIONS, BuildRecord, Condition, StageName, stages_of
 from ...datasets.tide.design import PAPERS
 from ...datasets.tide.samples import SUBTYPES, TIERS, VERDICTS
-from ..statistics import clustered_proportion
+from ..differences import rate
 from ..table import Cell, Rate, Table
 from .judges import agreement
 
@@ -148,8 +148,8 @@ def _row(step: _Step, records: Sequence[BuildRecord]) -> list[Cell]:
     served = Counter(record.stages[step.stage].source for record in entered)
     alone = len(served) == 1
     by = ", ".join(source if alone else f"{source} {count:,}" for source, count in sorted(served.items()))
-    rate = _rate(entered, step.leaves)
-    return [step.title, by, len(entered), _anchors(entered), len(kept), rate, first, step.published]
+    share = _rate(entered, step.leaves)
+    return [step.title, by, len(entered), _anchors(entered), len(kept), share, first, step.published]
 
 
 def _anchors(records: Sequence[BuildRecord]) -> int:
@@ -200,10 +200,10 @@ def reconstructability(records: Sequence[BuildRecord]) -> Table:
     tested = [record for record in records if record.rebuilt]
     rates = {name: _rate(tested, _rebuilds(name)) for name in CONDITIONS}
     rows: list[list[Cell]] = []
-    for name, rate in rates.items():
-        lost = rate.hits - rates["A"].hits
+    for name, found in rates.items():
+        lost = found.hits - rates["A"].hits
         delta = round(100 * lost / len(tested), 4) if tested and name != "A" else None
-        rows.append([name, *_TESTED[name], rate, delta])
+        rows.append([name, *_TESTED[name], found, delta])
     return Table(
         key="reconstructability",
         title="Reconstructability of the rewritten evidence",
@@ -257,9 +257,7 @@ def _ordered(counts: Mapping[str, int], names: Sequence[str]) -> list[tuple[str,
 
 def _rate(records: Sequence[BuildRecord], passes: _Passes) -> Rate:
     """Return the share of `records` that pass, those of one anchor as one cluster."""
-    found = [passes(record) for record in records]
-    interval = clustered_proportion(found, [record.anchor for record in records]).interval
-    return Rate(hits=sum(found), scored=len(found), planned=len(found), low=interval.low, high=interval.high)
+    return rate([passes(record) for record in records], [record.anchor for record in records], len(records))
 
 
 def _percent(part: int, whole: int) -> float | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, get_args
 
 import msgspec
 
@@ -20,10 +20,7 @@ Reason: TypeAlias = Literal[
     "no_text", "no_database", "sql_parse", "repeated", "volatile", "sql_execute", "empty_result", "too_simple",
     "no_drift", "open_result",
 ]  # fmt: skip
-REASONS: tuple[Reason, ...] = (
-    "no_text", "no_database", "sql_parse", "repeated", "volatile", "sql_execute", "empty_result", "too_simple",
-    "no_drift", "open_result",
-)  # fmt: skip
+REASONS: tuple[Reason, ...] = get_args(Reason)
 """Why a candidate is no anchor, in the order in which it is looked at."""
 
 

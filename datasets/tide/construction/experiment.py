@@ -11,9 +11,8 @@ import msgspec
 
 from ....adapters.base import Json
 from ....engine.spec import ModelSpec
-from ....engine.system.digests import file_digest
 from ....engine.unit import Context, Lane, Reference, Unit
-from ...databases import SourceDatabase
+from ...databases import SourceDatabase, identities
 from ..design import PAPERS, Design
 from ..desk import Desk
 from . import words
@@ -83,10 +82,7 @@ class BuildExperiment:
             "plan": cast("dict[str, Json]", msgspec.to_builtins(self.plan)),
             "anchors_sha256": setup.file_sha256,
             "pieces_sha256": dict(setup.piece_files),
-            "databases": {
-                name: {"sha256": file_digest(each.path), "synthetic": each.synthetic}
-                for name, each in setup.databases.items()
-            },
+            "databases": identities(setup.databases),
             "schemas": setup.schemas,
             **words.identity(),
         }
