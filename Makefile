@@ -51,7 +51,7 @@ tools: .venv-tools/.ready
 pins: tools
 	@$(call pin,real) pyproject.toml --extra dev --extra chroma --extra local --extra ray
 	@$(call pin,dev) pyproject.toml --extra dev --constraint requirements/real.txt
-	@$(call pin,run) pyproject.toml --extra embeddings --extra figures --group build --constraint requirements/real.txt
+	@$(call pin,run) pyproject.toml --extra embeddings --extra figures --extra redis --group build --constraint requirements/real.txt
 	@$(call pin,readers) --group readers
 	@$(call pin,tools) --group tools
 

@@ -45,7 +45,12 @@ class Crowd:
     at_most: float
 
 
-CROWDS: Final = (Crowd(20, 150, at_most=1.5), Crowd(1000, 5, at_most=1.3), Crowd(5000, 1, at_most=1.3))
+CROWDS: Final = (
+    Crowd(20, 150, at_most=1.5),
+    Crowd(100, 40, at_most=1.5),
+    Crowd(1000, 5, at_most=1.3),
+    Crowd(5000, 1, at_most=1.3),
+)
 QUICK: Final = (Crowd(20, 10, at_most=1.5),)
 
 
