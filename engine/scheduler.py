@@ -10,7 +10,7 @@ from .errors import Unfinished
 from .journal import Journal
 from .progress import Progress
 from .system.moments import utc_now
-from .unit import Experiment, Lane, Unit
+from .unit import Experiment, Lane, Remembers, Unit
 
 Talk = Callable[[Unit], Awaitable[None]]
 
@@ -30,6 +30,7 @@ class Scheduler:
         self._talk = talk
         self._progress = progress
         self._closing = closing
+        self._form = experiment.record if isinstance(experiment, Remembers) else None
 
     async def run(self, windows: Mapping[str, int], repeats: int) -> None:
         """Run every model's lanes to their end, or until the run is closing. Raises the first RunError."""
@@ -64,7 +65,7 @@ class Scheduler:
             if not rest:
                 continue
             for unit in untold:
-                self._experiment.ended(unit, self._journal.records(unit.key))
+                self._experiment.ended(unit, self._journal.records(unit.key, self._form))
             untold.clear()
             if not all(await asyncio.gather(*(self._unit(unit, slots) for unit in rest))):
                 return

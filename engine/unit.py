@@ -8,6 +8,8 @@ from pathlib import Path
 from random import Random
 from typing import NamedTuple, Protocol, TypeAlias, runtime_checkable
 
+from msgspec import Struct
+
 from ..adapters.base import Answer, Json, Message
 from .spec import ModelSpec
 from .sql.outcome import Outcome
@@ -114,6 +116,13 @@ class Experiment(Protocol):
     def ended(self, unit: Unit, records: Sequence[Mapping[str, Json]]) -> None:
         """Take in a unit that an earlier part of the run has ended: rebuild what later units need of it."""
         ...
+
+
+@runtime_checkable
+class Remembers(Protocol):
+    """An experiment whose later units need what earlier ones put on record, each time as a `record`."""
+
+    record: type[Struct]
 
 
 @runtime_checkable

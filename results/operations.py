@@ -14,14 +14,13 @@ from datetime import datetime
 from typing import Any, Final
 
 from ..adapters.base import Json
-from ..engine.calls.batching.lines import BATCH
+from ..engine.calls.batching.lines import BATCH, unmade
 from ..engine.calls.budget import Budget
 from ..engine.calls.ledger import Ledger
-from ..engine.errors import RunError
 from ..engine.folder.parts import PART
 from ..engine.journal import Fields, Key, key_of
 from ..engine.watch.pulse import PULSE
-from .reading import RunFolder
+from .reading import RunFolder, never_sent
 
 _STEP: Final = math.log(1.02)
 _LEAST: Final = 0.001
@@ -235,7 +234,9 @@ class Operations:
         if "made" in line:
             self.batches[line[BATCH]] = BatchRecord(line["m"], line["calls"], line["made"])
             return
-        batch = self.batches[line[BATCH]]
+        batch = self.batches.get(line[BATCH])
+        if batch is None:
+            raise unmade(line[BATCH])
         if "id" in line:
             batch.id = line["id"]
         else:
@@ -256,10 +257,7 @@ class Operations:
     def _asker(self, line: Fields) -> ModelOperations:
         label = self._asked.pop((key_of(line), line["n"]), None)
         if label is None:
-            raise RunError(
-                f"the journal holds a reply to an attempt of {line['u']} that it never recorded as sent: a line is "
-                "missing. Restore the journal from a copy."
-            )
+            raise never_sent(line)
         return self.models[label]
 
     def to_json(self) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from typing import Annotated, Any, TypeVar
 import msgspec
 
 from ..adapters.base import ConfigurationError, Json
+from ..engine.errors import RunError
 from ..engine.folder.binding import JOURNAL, require_journal
 from ..engine.folder.manifest import NAME, Difference, Manifest, differences
 from ..engine.folder.scorings import Scoring, merged, numbers, outdated
@@ -114,15 +115,15 @@ class RunFolder:
         """The journals that are there; a run that has just begun may have none yet."""
         return [journal for part in self.parts if (journal := part.folder / JOURNAL).exists()]
 
-    def lines(self) -> Iterator[Fields]:
+    def lines(self, record: type[msgspec.Struct] | None = None) -> Iterator[Fields]:
         """Yield the journal's lines, in the order in which they were written, shard by shard.
 
         Those that a later scoring replaces are its own, at the end. Another process may be writing the journal: a line
-        that is not whole yet is left alone. Raises DamagedJournal.
+        that is not whole yet is left alone. Whoever reads records gives their form. Raises DamagedJournal.
         """
         if self.shards:
-            return chain.from_iterable(shard.lines() for shard in self.shards)
-        return merged(self.journal(), self.scoring) if self.scoring else self.journal()
+            return chain.from_iterable(shard.lines(record) for shard in self.shards)
+        return merged(self.journal(record), self.scoring, record) if self.scoring else self.journal(record)
 
     def by_dialogue(self) -> Lines:
         """Return the same lines as a context that finds them by dialogue; the run must have a journal."""
@@ -130,9 +131,9 @@ class RunFolder:
             return LinesOfShards([shard.by_dialogue() for shard in self.shards])
         return Lines(self.folder / JOURNAL, self.scoring.path if self.scoring else None)
 
-    def journal(self) -> Iterator[Fields]:
+    def journal(self, record: type[msgspec.Struct] | None = None) -> Iterator[Fields]:
         """Yield the journal's lines as the run wrote them, shard by shard."""
-        return chain.from_iterable(map(scan, self.journals))
+        return chain.from_iterable(scan(path, record) for path in self.journals)
 
 
 class NothingScored(ConfigurationError):
@@ -152,6 +153,14 @@ def simulated_mark(models: Sequence[ModelIdentity], answered: Container[str]) ->
         return {}
     which = "the models" if len(simulated) == len(models) else ", ".join(simulated)
     return {"SIMULATED": f"{which} answered by rules; the numbers say nothing about real models"}
+
+
+def never_sent(line: Fields) -> RunError:
+    """Return the error of a journal that holds a reply, `line`, to nothing that it says was sent."""
+    return RunError(
+        f"the journal holds a reply to an attempt of {line['u']} that it never recorded as sent: a line is missing. "
+        "Restore the journal from a copy."
+    )
 
 
 def open_run(folder: Path, scoring: int | None = None) -> RunFolder:

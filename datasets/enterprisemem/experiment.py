@@ -11,6 +11,7 @@ from typing import Any, cast
 import msgspec
 
 from ...adapters.base import Json
+from ...engine.errors import RunError
 from ...engine.unit import Context, Lane, Reference, Unit
 from ..databases import SourceDatabase, identities, schema_text
 from . import prompts
@@ -41,6 +42,7 @@ class EnterpriseMemExperiment:
 
     name = "enterprisemem"
     auxiliary = ()
+    record = TurnRecord
 
     def __init__(self, setup: Setup, memories: Memories) -> None:
         self._setup = setup
@@ -132,6 +134,11 @@ class EnterpriseMemExperiment:
         if not self._conditions[unit.labels["condition"]].shares_episodes:
             return
         session = self._session(unit)
+        if len(records) != len(session.turns):
+            raise RunError(
+                f"{unit.key} ended with {len(records)} records of {len(session.turns)} turns: no journal of ours says "
+                "that. Restore it from a copy, or start a new run."
+            )
         for turn, fields in zip(session.turns, records, strict=True):
             record = read_record(fields)
             self._memories.restored(_run_of(unit), self._episode(session, turn, record.sql, record.result))

@@ -55,4 +55,4 @@ class Seed:
     def _read(self, journal: Path, offset: int) -> dict[str, Any]:
         with journal.open("rb") as file:
             file.seek(offset)
-            return decode(file.readline())
+            return checked(journal, offset, file.readline(), decode)

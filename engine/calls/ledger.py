@@ -108,7 +108,7 @@ def answer_of(line: Mapping[str, Any]) -> Answer:
     return Answer(
         text=line["text"],
         model=line["model"],
-        usage=Usage(**line["usage"]) if "usage" in line else None,
+        usage=msgspec.convert(line["usage"], Usage) if "usage" in line else None,
         finish=line.get("finish", "stop"),
         detail=line.get("detail", ""),
         reasoning=line.get("reasoning", ""),

@@ -22,6 +22,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
+from msgspec import Struct
+
 from ...adapters.base import ConfigurationError
 from ..errors import RunError
 from ..journal import Fields, Key, Line, key_of, scan
@@ -119,9 +121,9 @@ class Scoring:
                 "belongs; the run itself is unharmed."
             )
 
-    def lines(self) -> Iterator[Fields]:
+    def lines(self, record: type[Struct] | None = None) -> Iterator[Fields]:
         """Yield its lines, the seal last. Raises DamagedJournal."""
-        return scan(self.path)
+        return scan(self.path, record)
 
     def covers(self, line: Fields) -> bool:
         """Return whether a line of the journal has given way to one of this scoring."""
@@ -132,10 +134,10 @@ def _place(line: Fields) -> tuple[str, Key | None]:
     return line["k"], key_of(line) if "u" in line else None
 
 
-def merged(journal: Iterator[Fields], scoring: Scoring) -> Iterator[Fields]:
+def merged(journal: Iterator[Fields], scoring: Scoring, record: type[Struct] | None = None) -> Iterator[Fields]:
     """Yield the journal's lines but for those that the scoring replaces, then the scoring's."""
     yield from (line for line in journal if not scoring.covers(line))
-    yield from (line for line in scoring.lines() if line["k"] in REPLACED)
+    yield from (line for line in scoring.lines(record) if line["k"] in REPLACED)
 
 
 def outdated(journal: Iterator[Fields], scoring: Scoring) -> int:

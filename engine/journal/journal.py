@@ -7,6 +7,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeAlias
 
+from msgspec import Struct
+
 from .codec import Fields, decode, encode, parse_head
 from .errors import DamagedJournal, DuplicateKey
 from .index import Chains, Index
@@ -18,12 +20,13 @@ from .writer import Statistics, Writer, at_once
 Visitor: TypeAlias = Callable[[Fields], None]
 
 
-def scan(path: Path) -> Iterator[Fields]:
+def scan(path: Path, record: type[Struct] | None = None) -> Iterator[Fields]:
     """Yield every line of a journal that someone else may be writing; a tail without newline is left alone.
 
-    Raises DamagedJournal at the first line that is not what was written.
+    Raises DamagedJournal at the first line that is not what was written, is none of ours, or holds a record of another
+    form than `record`.
     """
-    return (checked(path, offset, raw) for offset, raw in whole_lines(path))
+    return (checked(path, offset, raw, record=record) for offset, raw in whole_lines(path))
 
 
 class Tail:
@@ -58,7 +61,7 @@ class Journal:
     def open(cls, path: Path, *, visitors: Iterable[Visitor] = (), linger: Callable[[], float] = at_once) -> Self:
         """Read `path` through once, creating it if need be, and return it ready for more.
 
-        Each visitor is called once with the head of every line (`codec.Head`), in order. A torn tail moves to
+        Each visitor is called once with the head of every line (`kinds.heads`), in order. A torn tail moves to
         `journal.torn`. Raises DamagedJournal or DuplicateKey, with the file as it was.
         """
         journal = cls(LogFile(path), linger)
@@ -105,9 +108,13 @@ class Journal:
         """Return whether `unit` came to its terminal state."""
         return self._at(end(unit)) is not None
 
-    def records(self, unit: str) -> list[Fields]:
-        """Return the `fields` that `unit` recorded: its own first, then each branch's by name, each in its order."""
-        lines = [line for offset in self._records.offsets(unit) if (line := self._line_at(offset))["u"] == unit]
+    def records(self, unit: str, form: type[Struct] | None = None) -> list[Fields]:
+        """Return the `fields` that `unit` recorded: its own first, then each branch's by name, each in its order.
+
+        Raises DamagedJournal at one of another form than `form`.
+        """
+        offsets = self._records.offsets(unit)
+        lines = [line for offset in offsets if (line := self._line_at(offset, form))["u"] == unit]
         return [line["fields"] for line in sorted(lines, key=lambda line: (line["b"], line["s"]))]
 
     @property
@@ -151,9 +158,9 @@ class Journal:
         if line["k"] == "record":
             self._records.add(line["u"], offset)
 
-    def _line_at(self, offset: int) -> Fields:
+    def _line_at(self, offset: int, record: type[Struct] | None = None) -> Fields:
         try:
             raw = self._writer.line_at(offset)
         except EOFError as error:
             raise DamagedJournal(self.path, offset, str(error)) from error
-        return checked(self.path, offset, raw, decode)
+        return checked(self.path, offset, raw, decode, record)

@@ -8,9 +8,12 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
+from msgspec import Struct
+
 from ..system.files import sync_folder
 from .codec import Fields, parse
 from .errors import DamagedJournal
+from .kinds import require_record
 from .links import FIRST, SIZE, follows, intact, links
 
 _BLOCK = 1 << 16
@@ -39,10 +42,21 @@ def whole_lines(path: Path, start: int = 0, last: bytes = FIRST) -> Iterator[tup
             last = checksum
 
 
-def checked(path: Path, offset: int, raw: bytes, read: Callable[[bytes], Fields] = parse) -> Fields:
-    """Return what `read` makes of the line at `offset`; raises DamagedJournal when it cannot be read."""
+def checked(
+    path: Path,
+    offset: int,
+    raw: bytes,
+    read: Callable[[bytes], Fields] = parse,
+    record: type[Struct] | None = None,
+) -> Fields:
+    """Return what `read` makes of the line at `offset`.
+
+    Raises DamagedJournal when it cannot be read, or holds a record of another form than `record`.
+    """
     try:
-        return read(raw)
+        line = read(raw)
+        require_record(line, record)
+        return line
     except ValueError as error:
         raise DamagedJournal(path, offset, str(error)) from error
 

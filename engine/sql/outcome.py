@@ -52,7 +52,7 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         rest = {name: value for name, value in fields.items() if name not in ("columns", "excerpt")}
         return cls(
             columns=tuple(fields.get("columns", ())),
-            excerpt=tuple(tuple(_untagged(cell) for cell in row) for row in fields.get("excerpt", ())),
+            excerpt=tuple(tuple(untagged(cell) for cell in row) for row in fields.get("excerpt", ())),
             **rest,
         )
 
@@ -85,7 +85,8 @@ def _tagged(cell: Cell) -> Json:
             return cell
 
 
-def _untagged(value: Json) -> Cell:
+def untagged(value: Json) -> Cell:
+    """Return the cell that stands so in JSON; raises ValueError when none does."""
     match value:
         case {"$blob": str(digits)}:
             return bytes.fromhex(digits)

@@ -83,7 +83,7 @@ def _read(runs: Sequence[RunFolder], seen: _Seen) -> Iterator[TurnRecord]:
     homes: dict[str, tuple[RunFolder, Cell]] = {}
     for run in runs:
         cells = {f"{model}/{condition}/": (model, condition) for model, condition in _cells(run)}
-        for line in run.lines():
+        for line in run.lines(TurnRecord):
             if line["k"] == "tainted":
                 seen.tainted.update(line["databases"])
             seen.gold.visit(line)
@@ -96,7 +96,10 @@ def _read(runs: Sequence[RunFolder], seen: _Seen) -> Iterator[TurnRecord]:
             if home is not run:
                 raise _twice(unit, home, run)
             if line["k"] == "record":
-                yield read_record(line["fields"])
+                record = read_record(line["fields"])
+                if (record.model, record.condition) != cell:
+                    raise _not_planned(run, f"a record of {record.model}/{record.condition} in {unit}")
+                yield record
             else:
                 seen.answer(cell, line)
 
@@ -106,8 +109,12 @@ def _cell(run: RunFolder, unit: str, cells: dict[str, Cell]) -> Cell:
     for start, cell in cells.items():
         if unit.startswith(start):
             return cell
-    raise ConfigurationError(
-        f"{run.folder} holds {unit}, which is no dialogue of its plan: a file there is not its own."
+    raise _not_planned(run, unit)
+
+
+def _not_planned(run: RunFolder, what: str) -> ConfigurationError:
+    return ConfigurationError(
+        f"{run.folder} holds {what}, which is no dialogue of its plan: a file there is not its own."
     )
 
 

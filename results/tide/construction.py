@@ -16,6 +16,7 @@ from ..reading import (
     NothingScored,
     RunFolder,
     in_order,
+    never_sent,
     require_agreement,
     scoring_facts,
     scoring_warnings,
@@ -53,12 +54,12 @@ class Build:
     def read(self, run: RunFolder) -> None:
         """Take in the journal of one run."""
         labels: dict[object, str] = {}
-        for line in run.lines():
+        for line in run.lines(BuildRecord):
             match line["k"]:
                 case "sent":
                     labels[key_of(line)] = line["m"]
                 case "answer":
-                    self._answered(line, labels.pop(key_of(line)))
+                    self._answered(line, labels.pop(key_of(line), None))
                 case "record":
                     self.records.append(read_record(line["fields"]))
                 case "tainted":
@@ -66,7 +67,9 @@ class Build:
                 case _:
                     pass
 
-    def _answered(self, line: Fields, label: str) -> None:
+    def _answered(self, line: Fields, label: str | None) -> None:
+        if label is None:
+            raise never_sent(line)
         self.spent[label].add(line)
         self.returned[label][line["model"]] += 1
         if "simulated" in line:

@@ -116,7 +116,7 @@ def _rate(decisions: Decisions, asked: Sequence[Probe], *, by_split: bool = Fals
 def _decisions(run: RunFolder) -> Iterator[Decisions]:
     records: dict[str, list[ProbeRecord]] = {model.label: [] for model in run.models}
     told = False
-    for line in run.lines():
+    for line in run.lines(ProbeRecord):
         told = told or "simulated" in line
         if line["k"] == "record":
             record = read_record(line["fields"])

@@ -14,7 +14,7 @@ from ...datasets.tide.record import DialogueRecord, Plan, read_record
 from ...engine.folder.manifest import Difference
 from ...engine.journal import Fields, key_of
 from ..gold import Gold
-from ..reading import ModelIdentity, RunFolder, in_order, require_agreement
+from ..reading import ModelIdentity, RunFolder, in_order, never_sent, require_agreement
 from ..spending import Spent
 from .dialogues import Cell, Dialogues
 
@@ -83,7 +83,7 @@ class _Reading:
         """Yield the record of every dialogue that ended; count the answers on the way."""
         homes: dict[str, RunFolder] = {}
         for run in runs:
-            for line in run.lines():
+            for line in run.lines(DialogueRecord):
                 match line["k"]:
                     case "sent":
                         self.asked[key_of(line)] = line["m"]
@@ -107,7 +107,9 @@ class _Reading:
         return self.labels.index(place[0]), place[1]
 
     def _answered(self, line: Fields) -> None:
-        label = self.asked.pop(key_of(line))
+        label = self.asked.pop(key_of(line), None)
+        if label is None:
+            raise never_sent(line)
         protocol = line["u"].rsplit("/", 3)[1]  # keys are model/protocol/sample/repeat, and a label may hold slashes
         self.spent.setdefault((label, protocol), Spent()).add(line)
         self.returned[label][line["model"]] += 1

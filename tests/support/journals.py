@@ -4,9 +4,21 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
 
-from turntide.engine.journal import scan
+from turntide.engine.journal import Fields, scan
+from turntide.engine.journal.codec import encode
+from turntide.engine.journal.links import FIRST, links
+
+
+def chained(lines: Iterable[Fields]) -> bytes:
+    """Return the bytes of a journal that holds `lines`, whatever they are."""
+    content, last = b"", FIRST
+    for line in lines:
+        raw = encode(line, last)
+        content, last = content + raw, links(raw)[1]
+    return content
 
 
 def results(folder: Path) -> list[str]:

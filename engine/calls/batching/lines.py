@@ -19,7 +19,7 @@ from decimal import Decimal
 from typing import Any, Final
 
 from ....adapters.base import Fault, Json, Reply
-from ...errors import Unfinished
+from ...errors import RunError, Unfinished
 from ...journal import Key, Line, key_of
 from ...system.moments import written_now
 from ..calls import idempotency_key
@@ -92,6 +92,8 @@ class OpenBatches:
         token = line.get(BATCH)
         if token is None:
             return
+        if token not in self.by_token and "made" not in line:
+            raise unmade(token)
         match line["k"]:
             case "batch":
                 self._batch(token, line)
@@ -114,6 +116,14 @@ class OpenBatches:
             self.ids.add(line["id"])
         else:
             del self.by_token[token]
+
+
+def unmade(token: str) -> RunError:
+    """Return the error of a journal that speaks of a batch that is not open."""
+    return RunError(
+        f"the journal speaks of the batch {token}, which it never said was made, or said had ended: a line is missing. "
+        "Restore the journal from a copy."
+    )
 
 
 def made_line(batch: OpenBatch) -> Line:

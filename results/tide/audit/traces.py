@@ -64,7 +64,7 @@ def decisions(runs: Sequence[RunFolder], samples: Mapping[str, Sample]) -> tuple
     """Return every decision of the dialogues that ended, whatever came of them, and whether an answer was simulated."""
     found, simulated = list[Task](), False
     for run in runs:
-        for line in run.lines():
+        for line in run.lines(DialogueRecord):
             simulated = simulated or "simulated" in line
             if line["k"] == "record":
                 found += _of_dialogue(f"{run.manifest.run} {line['u']}", read_record(line["fields"]), samples)

@@ -124,7 +124,7 @@ class TestReport:
     def test_a_damaged_journal_is_named_with_its_byte(self, run: Path, capsys: pytest.CaptureFixture[str]) -> None:
         journal = run / "journal.jsonl"
         journal.write_bytes(journal.read_bytes().replace(b'"category":"correct"', b'"category":"Correct"', 1))
-        assert "the line at byte" in refused(capsys, "report", run)
+        assert "journal.jsonl: line 6, at byte" in refused(capsys, "report", run)
 
     def test_a_run_of_another_format_or_benchmark_is_refused(
         self, run: Path, capsys: pytest.CaptureFixture[str]

@@ -19,7 +19,9 @@ async def main(path: Path) -> None:
         async def dialogue() -> None:
             while True:
                 seq = next(numbers)
-                await journal.commit({"k": "answer", "u": "u", "b": "", "s": seq, "text": "🙂" * (seq % 500)})
+                await journal.commit(
+                    {"k": "record", "u": "u", "b": "", "s": seq, "fields": {"text": "🙂" * (seq % 500)}}
+                )
                 os.write(1, b"%d\n" % seq)
 
         await asyncio.gather(*(dialogue() for _ in range(20)))

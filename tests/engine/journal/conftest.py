@@ -5,13 +5,11 @@ from __future__ import annotations
 import errno
 import tempfile
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from turntide.engine.journal import Fields, scan
-from turntide.engine.journal.codec import encode
-from turntide.engine.journal.links import FIRST, links
 from turntide.engine.journal.logfile import LogFile
 
 
@@ -48,20 +46,19 @@ class FaultyFile(LogFile):
 
 
 def step(kind: str, seq: int, text: str = "SELECT 1", *, unit: str = "u", branch: str = "") -> Fields:
-    return {"k": kind, "u": unit, "b": branch, "s": seq, "fields" if kind == "record" else "text": text}
+    """Return a line of a kind that has a place, with `text` somewhere in it."""
+    own: dict[str, Fields] = {
+        "sent": {"n": 1, "h": "", "m": text, "usd": "0"},
+        "answer": {"n": 1, "h": "", "text": text, "model": "m", "queued": 0.0, "took": 0.0},
+        "fail": {"n": 1, "kind": "server", "message": text, "paid": False},
+        "sql": {"outcome": {"status": "ok", "message": text}},
+        "record": {"fields": {"text": text}},
+    }
+    return {"k": kind, "u": unit, "b": branch, "s": seq, **own[kind]}
 
 
 def answer(seq: int, text: str = "SELECT 1", *, unit: str = "u") -> Fields:
     return step("answer", seq, text, unit=unit)
-
-
-def chained(lines: Iterable[Fields]) -> bytes:
-    """Return the bytes of a journal that holds `lines`."""
-    content, last = b"", FIRST
-    for line in lines:
-        raw = encode(line, last)
-        content, last = content + raw, links(raw)[1]
-    return content
 
 
 def texts(path: Path) -> list[str]:

@@ -14,7 +14,9 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 from turntide.engine.journal import DuplicateKey, Fields, Journal, Key, scan
 from turntide.engine.journal.keys import place_of
 
-from .conftest import chained, step
+from tests.support.journals import chained
+
+from .conftest import step
 
 MEMORY = Path("/dev/shm")
 keys = st.builds(Key, st.sampled_from("uv"), st.sampled_from(["", "b"]), st.integers(0, 3))
