@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ...adapters.misuse import ConfigurationError
 from .arguments import assignment, at_least
 
 if TYPE_CHECKING:
@@ -66,10 +67,18 @@ def configuration(args: argparse.Namespace) -> Config:
         "seed": args.seed,
         "latency": args.latency,
         "limits": _over(base.limits, limits),
-        "faults": _over(base.faults, dict(args.faults)),
-        "mistakes": _over(base.mistakes, dict(args.mistakes)),
+        "faults": _over(base.faults, _once("--fault", args.faults)),
+        "mistakes": _over(base.mistakes, _once("--mistake", args.mistakes)),
     }
     return configured(_over(base, given) or {})
+
+
+def _once(option: str, given: Sequence[tuple[str, str]]) -> dict[str, str]:
+    """Return rates by kind; raises ConfigurationError when a kind is given two."""
+    kinds = [kind for kind, _ in given]
+    if twice := [kind for kind in kinds if kinds.count(kind) > 1]:
+        raise ConfigurationError(f"{option} {twice[0]} is given twice: say one rate.")
+    return dict(given)
 
 
 def _over(base: object, given: Mapping[str, object]) -> dict[str, object] | None:

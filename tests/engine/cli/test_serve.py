@@ -11,7 +11,7 @@ from pathlib import Path
 import httpx
 import pytest
 from turntide.adapters.base import ConfigurationError
-from turntide.engine.cli import serve
+from turntide.engine.cli import main, serve
 
 MAIN = "import sys; from turntide.engine.cli import main; sys.exit(main())"
 
@@ -56,6 +56,14 @@ def test_without_options_it_is_a_faultless_server_on_its_usual_port() -> None:
 def test_what_cannot_be_served_is_a_plain_error(options: tuple[str, ...]) -> None:
     with pytest.raises(ConfigurationError):
         serve.configuration(parsed(*options))
+
+
+@pytest.mark.parametrize(("option", "kind"), [("--fault", "429"), ("--mistake", "wrong")])
+def test_a_kind_that_is_given_two_rates_is_refused_by_name(
+    option: str, kind: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["serve", "--port", "0", option, f"{kind}=0.1", option, f"{kind}=0.2"]) == 2
+    assert capsys.readouterr().err == f"turntide: {option} {kind} is given twice: say one rate.\n"
 
 
 @pytest.mark.parametrize("options", [("--fault", "429"), ("--rpm", "-5"), ("--port", "x")])
