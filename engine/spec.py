@@ -21,6 +21,9 @@ Seconds: TypeAlias = Annotated[float, msgspec.Meta(gt=0, le=86_400)]
 Rate: TypeAlias = Annotated[float, msgspec.Meta(gt=0)]
 _TAKEN: Final = ("", "all")
 """Labels that name nobody, or more than one model."""
+MOST_REPEATS: Final = 1000
+"""Of EnterpriseMem-Bench's whole sweep that is 7.5 million dialogues: more than a plan is walked through in."""
+MOST_SHARDS: Final = 1000
 _USD: Final = r"^\d{1,9}(\.\d{1,12})?$"
 
 
@@ -93,6 +96,9 @@ class Spec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     out: str = ""
 
     def __post_init__(self) -> None:
+        for name, number, most in (("repeats", self.repeats, MOST_REPEATS), ("shards", self.shards, MOST_SHARDS)):
+            if number and number > most:
+                raise ValueError(f"{number:,} {name} are more than a plan can hold: at most {most:,}")
         names = [model.name for model in self.models]
         if not names:
             raise ValueError("at least one model is needed")

@@ -70,6 +70,18 @@ def test_a_cap_is_a_number_or_a_text_and_no_digit_is_lost(tmp_path: Path, writte
     assert load(path).settings.max_cost == held
 
 
+@pytest.mark.parametrize("name", ["repeats", "shards"])
+def test_a_plan_that_nothing_can_hold_is_refused_before_it_is_counted(
+    name: str, example: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = f"1,000,000,000,000 {name} are more than a plan can hold: at most 1,000"
+    assert main(["run", str(example), f"--{name}", "1000000000000", "--dry-run"]) == 2
+    assert words in capsys.readouterr().err
+    example.write_text(f"{name} = 1000000000000\n" + "\n".join(x for x in EXAMPLE.splitlines() if name not in x))
+    with pytest.raises(ConfigurationError, match=words):
+        load(example)
+
+
 @pytest.mark.parametrize(
     ("old", "new", "says"),
     [
