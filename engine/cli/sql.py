@@ -6,7 +6,7 @@ import argparse
 import asyncio
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
@@ -19,6 +19,9 @@ from .arguments import positive
 
 if TYPE_CHECKING:
     from ..benchmark import Subparsers
+
+
+FAILED: Final = 1
 
 
 class Report(msgspec.Struct, frozen=True, kw_only=True):
@@ -47,10 +50,14 @@ def add_parser(commands: Subparsers, words: Sequence[str]) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Execute what `args` say and print it; return 0, equal or not. Raises ConfigurationError for the database."""
+    """Execute what `args` say and print it; return 1 when a statement gave no result, else 0, equal or not.
+
+    Raises ConfigurationError for the database.
+    """
     report = asyncio.run(_execute(args.database, args.sql, args.gold, args.timeout))
     print(_json(report) if args.json else _text(report))
-    return 0
+    ran = [each.outcome.status == "ok" for each in (report.predicted, report.gold) if each]
+    return 0 if all(ran) else FAILED
 
 
 async def _execute(database: Path, sql: str, gold: str | None, timeout: float) -> Report:

@@ -47,9 +47,27 @@ def test_what_is_printed_names_every_comparison_and_cannot_speak_to_the_terminal
     assert "\x1b" not in text
 
 
-def test_a_refused_statement_is_an_outcome_and_no_failure(database: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["sql", database, "DROP TABLE item"]) == 0
-    assert "denied: 'writing is not allowed'" in capsys.readouterr().out
+ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT max(i) FROM n"
+
+
+@pytest.mark.parametrize(
+    ("sql", "status"),
+    [
+        ("DROP TABLE item", "denied: 'writing is not allowed'"),
+        ("SELECT absent FROM item", "runtime: "),
+        ("SELEC", "syntax: "),
+        (ENDLESS, "timeout"),
+    ],
+)
+def test_a_statement_that_gave_no_result_exits_with_1_and_says_why(
+    sql: str, status: str, database: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["sql", database, sql, "--timeout", "0.1"]) == 1
+    assert f"status    {status}" in capsys.readouterr().out
+
+
+def test_a_gold_statement_that_gave_no_result_exits_with_1_too(database: str) -> None:
+    assert main(["sql", database, "SELECT 1", "--gold", "SELECT absent"]) == 1
 
 
 def test_a_missing_database_is_the_users_to_mend(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
