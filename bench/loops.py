@@ -53,7 +53,7 @@ async def engine_loop(url: str, flight: int, folder: Path) -> AsyncGenerator[Tal
 
 @asynccontextmanager
 async def bare_loop(url: str, flight: int, folder: Path) -> AsyncGenerator[Talk]:
-    """httpx's objects over the engine's transport, orjson, one write per record: nothing else."""
+    """httpx's objects over pyreqwest's own transport for them, orjson, one write per record: nothing else."""
     wire = PyreqwestTransport(ClientBuilder().no_proxy().follow_redirects(False).build())
     target = httpx.URL(f"{url}/chat/completions")
     headers = [("content-type", "application/json"), ("authorization", "Bearer k")]
