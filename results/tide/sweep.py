@@ -93,7 +93,10 @@ class _Reading:
                         home = homes.setdefault(line["u"], run)
                         if home is not run:
                             raise _twice(line["u"], home, run)
-                        yield read_record(line["fields"])
+                        record = read_record(line["fields"])
+                        if record.model not in self.labels:
+                            raise _not_planned(record.model, line["u"])
+                        yield record
                     case "tainted":
                         self.tainted.update(line["databases"])
                     case _:
@@ -110,6 +113,8 @@ class _Reading:
         label = self.asked.pop(key_of(line), None)
         if label is None:
             raise never_sent(line)
+        if label not in self.returned:
+            raise _not_planned(label, line["u"])
         protocol = line["u"].rsplit("/", 3)[1]  # keys are model/protocol/sample/repeat, and a label may hold slashes
         self.spent.setdefault((label, protocol), Spent()).add(line)
         self.returned[label][line["model"]] += 1
@@ -126,6 +131,12 @@ def _cells(run: RunFolder) -> Iterator[Cell]:
 def _may_differ(difference: Difference) -> bool:
     """Whether runs that differ in this can be read as one: other protocols or sample sets of the same triplets."""
     return difference.path.startswith(("experiment.plan.samples", "experiment.protocols"))
+
+
+def _not_planned(model: str, unit: str) -> ConfigurationError:
+    return ConfigurationError(
+        f"the journal speaks of {model} in {unit}, which is no model of the run: it is not its own."
+    )
 
 
 def _twice(unit: str, one: RunFolder, other: RunFolder) -> ConfigurationError:
