@@ -70,10 +70,10 @@ def put(report: Report, args: argparse.Namespace, beside: Json = None, after: st
 
     Raises ConfigurationError when the form cannot hold it or the place cannot be written.
     """
-    from ...results.formats import files, format_of, written
+    from ...results.formats import files, written
 
     out: Path | None = args.out
-    form = cast("Format", args.format or (out and format_of(out)) or "text")
+    form = _form(args)
     if out is None:
         _print(report, form, args.width, beside, after)
     elif is_folder(out):
@@ -81,6 +81,23 @@ def put(report: Report, args: argparse.Namespace, beside: Json = None, after: st
     else:
         text = written(report, form, width=page_width(args.width), beside=beside)
         _write(out.parent, [(out.name, text + (after if form == "text" else ""))])
+
+
+def require_form(report: Report, args: argparse.Namespace) -> None:
+    """Raise ConfigurationError when the form that is asked for cannot hold these tables.
+
+    For a command that does more than print them: it asks before it does it.
+    """
+    from ...results.formats import written
+
+    if args.out is None or not is_folder(args.out):
+        written(report, _form(args), width=page_width(args.width))
+
+
+def _form(args: argparse.Namespace) -> Format:
+    from ...results.formats import format_of
+
+    return cast("Format", args.format or (args.out and format_of(args.out)) or "text")
 
 
 def page_width(asked: int | None) -> int:

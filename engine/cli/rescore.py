@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sqlite3
 from collections.abc import Sequence
+from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,11 +20,12 @@ from ..journal import Lines
 from ..sql import comparison
 from ..system.loop import run_loop
 from .arguments import positive
-from .output import add_output, put, require_output
+from .output import add_output, put, require_form, require_output
 from .run import given_options
 from .unfinished import saying_why
 
 if TYPE_CHECKING:
+    from ...results.measures import Measures
     from ...results.reading import RunFolder
     from ..benchmark import Subparsers
     from ..journal import Line
@@ -68,6 +70,7 @@ def run(args: argparse.Namespace) -> int:
     measurer = measurer_of([old])
     with saying_why():
         before = measurer([old])
+    _require_tables(before, args)
     at_it = holder(args.folder)
     with Lines(args.folder / JOURNAL) as lines:
         seal, number = run_loop(_rescore(old, lines, args))
@@ -81,6 +84,16 @@ def run(args: argparse.Namespace) -> int:
         facts["running"] = f"by {at_it}: what was there is scored; score again when it has ended"
     put(only(rescored(f"Scoring {number} of {args.folder}", facts, before, measurer([new])), args.tables), args)
     return 0
+
+
+def _require_tables(before: Measures, args: argparse.Namespace) -> None:
+    """Raise ConfigurationError, while nothing is written, for what could not be printed of any scoring."""
+    from ...results.rescored import rescored
+    from .report import only
+
+    unchanged = rescored("", {}, before, before)
+    everything = replace(unchanged, tables=[*unchanged.tables, *unchanged.empty], empty=[])
+    require_form(only(everything, args.tables), args)
 
 
 async def _rescore(run: RunFolder, lines: Lines, args: argparse.Namespace) -> tuple[dict[str, Any], int]:

@@ -92,6 +92,17 @@ def ended(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.parametrize(
+    ("words", "said"), [(["--table", "prices"], "there is no table 'prices'"), (["--format", "csv"], "one table")]
+)
+def test_a_rescore_that_could_not_be_printed_is_refused_before_it_scores(
+    ended: Path, words: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["rescore", str(ended), *words]) == 2
+    assert said in capsys.readouterr().err
+    assert not (ended / "scorings").exists()
+
+
 @every_command
 def test_a_journal_that_lost_lines_at_its_end_is_refused_until_that_is_meant(
     ended: Path, tmp_path: Path, command: str, capsys: pytest.CaptureFixture[str]
