@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal, TypeAlias, cast
+from typing import Annotated, Any, Literal, TypeAlias, cast
 
 import msgspec
 
@@ -86,7 +86,7 @@ class DialogueRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tr
     subtype: Subtype | None = None
     fine_subtype: FineSubtype | None = None
     shape: Shape = PAPERS_SHAPE
-    golds: int
+    golds: Annotated[int, msgspec.Meta(ge=1, le=1000)]  # reports count them through, and a record may be forged
     repeat: int = 0
     ending: Ending
     detail: str = ""

@@ -12,7 +12,7 @@ from typing import Any
 
 from ...adapters.base import Json
 from ..spec import ModelSpec
-from ..unit import Context, Experiment, Lane, Prepares, Reference, Unit
+from ..unit import Context, Experiment, Lane, Prepares, Reference, Remembers, Unit
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +55,8 @@ class Part:
         self.databases: Mapping[str, Path] = whole.databases
         self._whole = whole
         self._cut = cut
+        if isinstance(whole, Remembers):
+            self.record = whole.record
 
     @property
     def auxiliary(self) -> Sequence[ModelSpec]:

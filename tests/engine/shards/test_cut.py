@@ -6,8 +6,9 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from msgspec import Struct
 from turntide.engine.shards.cut import Cut, Part, place
-from turntide.engine.unit import Unit
+from turntide.engine.unit import Remembers, Unit
 
 from ...support.toy import Toy
 
@@ -33,6 +34,16 @@ def test_a_dialogue_never_moves_to_another_shard() -> None:
 def test_shards_of_many_dialogues_are_about_equal() -> None:
     counts = Counter(_place(f"openai/gpt-5-mini/B/session-{number}/0", 16) for number in range(16_000))
     assert max(counts.values()) - min(counts.values()) < 0.2 * 1_000
+
+
+def test_a_part_says_which_records_its_benchmark_remembers_and_only_where_it_remembers_any(tmp_path: Path) -> None:
+    class Remembering(Toy):
+        record: type[Struct] = Struct
+
+    assert not isinstance(Part(Toy(tmp_path), Cut(0, 2)), Remembers)
+    part = Part(Remembering(tmp_path), Cut(0, 2))
+    assert isinstance(part, Remembers)
+    assert part.record is Struct
 
 
 def _place(key: str, shards: int) -> int:

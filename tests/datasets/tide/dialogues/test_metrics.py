@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
 import pytest
 from turntide.datasets.tide.metrics import (
     METRICS,
@@ -148,3 +149,9 @@ def test_the_agents_own_failures_are_scored_and_the_simulators_are_not(ending: s
 def test_a_record_survives_the_journal() -> None:
     whole = record(query(0, True), query(1, False, "unparsable"), asked=(asked("L1"),), verdict="eliminated", repeat=2)
     assert read_record(whole.fields()) == whole
+
+
+@pytest.mark.parametrize("golds", [0, 10**12])
+def test_a_record_with_more_golds_than_a_sample_can_have_is_none(golds: int) -> None:
+    with pytest.raises(msgspec.ValidationError, match="golds"):
+        read_record(record().fields() | {"golds": golds})
