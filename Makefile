@@ -74,7 +74,7 @@ test-newest: $(VENV)-newest/.ready-dev
 bench: $(VENV)/.ready
 	@$(BIN)/python -m bench $(if $(ONLY),--only $(ONLY)) $(if $(JSON),--json $(JSON))
 
-## Kills, full disks, jumping clocks, dying stores: all, or make chaos ONLY=kills KILLS=100 SEED=7 JSON=results.json
+## Kills, full disks, jumping clocks, dying stores, shards: all, or make chaos ONLY=kills KILLS=100 SEED=7 JSON=results.json
 chaos: $(VENV)/.ready-dev
 	@$(BIN)/python -m bench.chaos $(if $(ONLY),--only $(ONLY)) $(if $(KILLS),--kills $(KILLS)) $(if $(SEED),--seed $(SEED)) \
 		$(if $(JSON),--json $(JSON))

@@ -74,6 +74,14 @@ def timed(command: Sequence[str], environ: Mapping[str, str]) -> Spent:
     return Spent(time.perf_counter() - began, usage.ru_utime + usage.ru_stime)
 
 
+def command(pid: int) -> list[str]:
+    """Return the words that a process was started with, or the title that it gave itself; `[""]` when it has gone."""
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_text().rstrip("\0").split("\0")
+    except OSError:
+        return [""]
+
+
 def cpu(pid: int) -> float:
     """Return the CPU seconds of a process so far; 0 when it has gone."""
     try:

@@ -19,20 +19,13 @@ from ..folders import BUILD
 from ..recorded import circumstances
 from .trial import Asked, CannotRunError, Hold, Trial
 
-TRIALS: Final = ("kills", "disk", "readonly", "clock", "holders", "stores")
-KILLS: Final = 500
-QUICK_KILLS: Final = 3
+TRIALS: Final = ("kills", "disk", "readonly", "clock", "holders", "stores", "shards")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Hold the trials that `arguments` ask for and return the exit code."""
     args = _parser().parse_args(arguments)
-    asked = Asked(
-        seed=args.seed,
-        kills=args.kills or (QUICK_KILLS if args.quick else KILLS),
-        sessions=args.limit,
-        quick=args.quick,
-    )
+    asked = Asked(seed=args.seed, kills=args.kills, sessions=args.limit, quick=args.quick)
     print(*circumstances().values(), f"seed {asked.seed}", sep=" · ")
     trials = [hold(name, asked) for name in args.only]
     _write(args.json, asked, trials)
@@ -75,8 +68,12 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--quick", action="store_true", help="short forms: to see that it works")
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="seed of all chance (default 0)")
-    parser.add_argument("--kills", type=_positive, metavar="N", help=f"kills of the long sweep (default {KILLS})")
-    parser.add_argument("--limit", type=_positive, metavar="N", help="sessions of the long sweep (default all)")
+    parser.add_argument(
+        "--kills", type=_positive, metavar="N", help="kills of a long sweep (default 500; 120 for shards)"
+    )
+    parser.add_argument(
+        "--limit", type=_positive, metavar="N", help="sessions of a long sweep (default all; 30 for shards)"
+    )
     parser.add_argument("--json", type=Path, default=BUILD / "chaos.json", metavar="FILE", help="default %(default)s")
     return parser
 

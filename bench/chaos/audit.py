@@ -1,9 +1,10 @@
-"""A run's journal, followed across kills, and counted by its lines alone: none of the engine's counts is used here."""
+"""Journals, followed across kills, and counted by their lines alone: none of the engine's counts is used here."""
 
 from __future__ import annotations
 
 import tomllib
 from collections import Counter
+from dataclasses import dataclass, field
 from decimal import Decimal
 from fnmatch import fnmatch
 from functools import cache
@@ -21,22 +22,38 @@ Question: TypeAlias = tuple[str, str, int]
 Attempt: TypeAlias = tuple[Question, int]
 
 
-class Audit:
-    """What a journal's lines add up to. `follow` takes in those that are new.
+@dataclass(slots=True, kw_only=True)
+class Tally:
+    """What lines of journals add up to; those of several journals are added with `+`. Amounts in USD.
 
     Every attempt is on the wire from its `sent` line to its `answer` or `fail`. Those on which a process died are
     `lost` and count at their worst case for ever.
     """
 
-    def __init__(self, journal: Path) -> None:
-        self._tail = Tail(journal)
-        self.answers: Counter[Question] = Counter()
-        self.ends: Counter[str] = Counter()
-        self.records: dict[Question, dict[str, Any]] = {}
-        self.wire: dict[Attempt, Decimal] = {}
-        self.asked: dict[Attempt, str] = {}
-        self.sent = self.failed = self.lost = self.mispriced = 0
-        self.known = self.exposed = Decimal(0)
+    answers: Counter[Question] = field(default_factory=Counter[Question])
+    ends: Counter[str] = field(default_factory=Counter[str])
+    records: dict[Question, dict[str, Any]] = field(default_factory=dict[Question, dict[str, Any]])
+    wire: dict[Attempt, Decimal] = field(default_factory=dict[Attempt, Decimal])
+    sent: int = 0
+    failed: int = 0
+    lost: int = 0
+    mispriced: int = 0
+    known: Decimal = Decimal(0)
+    exposed: Decimal = Decimal(0)
+
+    def __add__(self, other: Tally) -> Tally:
+        return Tally(
+            answers=self.answers + other.answers,
+            ends=self.ends + other.ends,
+            records=self.records | other.records,
+            wire=self.wire | other.wire,
+            sent=self.sent + other.sent,
+            failed=self.failed + other.failed,
+            lost=self.lost + other.lost,
+            mispriced=self.mispriced + other.mispriced,
+            known=self.known + other.known,
+            exposed=self.exposed + other.exposed,
+        )
 
     @property
     def answered(self) -> int:
@@ -48,14 +65,55 @@ class Audit:
         """The most that the run can have cost so far."""
         return self.known + self.exposed + sum(self.wire.values())
 
+    def check(self, trial: Trial, cap: Decimal | None = None) -> None:
+        """Check what must hold at any time, also of journals that were read one after another while they grew."""
+        again = [unit for unit, ends in self.ends.items() if ends > 1]
+        trial.check("every dialogue has at most one end", not again, again[:3])
+        twice = [question for question, answers in self.answers.items() if answers > 1]
+        trial.check("no question has two answers", not twice, twice[:3])
+        trial.check("each answer is settled at its own price", not self.mispriced, f"{self.mispriced} are not")
+        if cap is not None:
+            said = f"{self.known} + {self.exposed} of {cap}"
+            trial.check(
+                "what is known plus what is exposed stays under the cap", self.known + self.exposed <= cap, said
+            )
+
+    def check_provider(self, trial: Trial, stats: dict[str, Any]) -> None:
+        """Check the journals against what the provider had seen before they were read."""
+        trial.check(
+            "the provider saw no more repeats than attempts failed and calls died on the wire",
+            stats["repeats"] <= self.failed + self.lost,
+            f"{stats['repeats']} repeats, {self.failed} failed attempts, {self.lost} calls in flight at the kills",
+        )
+        bill = billed(stats)
+        within = bill <= self.committed
+        trial.check("what it would bill is within known plus exposed", within, f"{bill} of {self.committed}")
+
+
+class Audit(Tally):
+    """The tally of one journal. `follow` takes in the lines that are new.
+
+    `at_work` tells that the last part has not written its end: a process is at it, or was killed.
+    """
+
+    def __init__(self, journal: Path) -> None:
+        super().__init__()
+        self.at_work = False
+        self._tail = Tail(journal)
+        self._asked: dict[Attempt, str] = {}
+
     def follow(self) -> None:
         """Take in the lines that are new. Raises DamagedJournal when one is not as it was written."""
         for line in self._tail.lines():
             match line["k"]:
+                case "part":
+                    self.at_work = "began" in line
+                    if self.at_work:
+                        self.died()  # whoever was at it before, if anything is open
                 case "sent":
                     self.sent += 1
                     self.wire[_attempt(line)] = Decimal(line["usd"])
-                    self.asked[_attempt(line)] = line["m"]
+                    self._asked[_attempt(line)] = line["m"]
                 case "answer":
                     self._answer(line)
                 case "fail":
@@ -83,29 +141,7 @@ class Audit:
         self.answers[attempt[0]] += 1
         cost = Decimal(line["usd"])
         self.known += cost
-        self.mispriced += cost != price_of(self.asked.pop(attempt), line["usage"])
-
-    def check(self, trial: Trial, cap: Decimal | None = None) -> None:
-        """Check what must hold of a journal at any time."""
-        again = [unit for unit, ends in self.ends.items() if ends > 1]
-        trial.check("every dialogue has at most one end", not again, again[:3])
-        twice = [question for question, answers in self.answers.items() if answers > 1]
-        trial.check("no question has two answers", not twice, twice[:3])
-        trial.check("each answer is settled at its own price", not self.mispriced, f"{self.mispriced} are not")
-        if cap is not None:
-            said = f"{self.known} + {self.exposed} of {cap}"
-            trial.check("what is known plus what is exposed stays under the cap", self.committed <= cap, said)
-
-    def check_provider(self, trial: Trial, stats: dict[str, Any]) -> None:
-        """Check the journal against what the provider saw."""
-        trial.check(
-            "the provider saw no more repeats than attempts failed and calls died on the wire",
-            stats["repeats"] <= self.failed + self.lost,
-            f"{stats['repeats']} repeats, {self.failed} failed attempts, {self.lost} calls in flight at the kills",
-        )
-        bill = billed(stats)
-        within = bill <= self.committed
-        trial.check("what it would bill is within known plus exposed", within, f"{bill} of {self.committed}")
+        self.mispriced += cost != price_of(self._asked.pop(attempt), line["usage"])
 
 
 def billed(stats: dict[str, Any]) -> Decimal:

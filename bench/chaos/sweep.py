@@ -17,6 +17,8 @@ from turntide.adapters.simulated import Config, SimulatedServer
 from turntide.datasets.embeddings.location import FOLDER_VARIABLE, default_folder
 from turntide.engine.cli.demo import MODELS
 from turntide.engine.cli.servers import URL
+from turntide.engine.folder.binding import JOURNAL
+from turntide.engine.shards.folder import shard_folder
 
 from tests.support.processes import becomes_true, descendants, is_alive
 
@@ -130,23 +132,33 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Sweep:
-    """A sweep in a folder. `options` are added to every run of it, `wrapper` stands before the command."""
+    """A sweep in a folder. `options` are added to every run of it, `wrapper` stands before the command.
+
+    `shards` says into how many it is cut (None: not at all).
+    """
 
     shape: Shape
     folder: Path
     environ: Mapping[str, str]
     options: tuple[str, ...] = ()
     wrapper: tuple[str, ...] = ()
+    shards: int | None = None
+
+    @property
+    def folders(self) -> list[Path]:
+        """The folders that hold journals: the run's, or its shards'."""
+        return [self.folder] if self.shards is None else [shard_folder(self.folder, n) for n in range(self.shards)]
 
     @property
     def journal(self) -> Path:
-        """The journal of the run."""
-        return self.folder / "journal.jsonl"
+        """The journal of a run that is not cut."""
+        return self.folder / JOURNAL
 
     def start(self, *more: str) -> Part:
         """Start the sweep, or go on with it: one command does both."""
         run = ["run", "enterprisemem", *self.shape.words(), "--prices", str(PRICES), "--out", str(self.folder)]
-        return Part([*self.wrapper, *TURNTIDE, *run, *self.options, *more], self.environ)
+        cut = ("--shards", str(self.shards)) if self.shards else ()
+        return Part([*self.wrapper, *TURNTIDE, *run, *cut, *self.options, *more], self.environ)
 
     def run(self, *more: str) -> Said:
         """Run the sweep, or go on with it, until it ends by itself."""

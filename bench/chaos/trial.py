@@ -11,12 +11,12 @@ from typing import Any, Final, TypeAlias
 class Asked:
     """What the command line asks of every trial.
 
-    `sessions` limits the sweep that is killed (None: all of them), `kills` is how often it is. `quick` stands for the
-    short forms, which show that a trial works.
+    `sessions` limits a sweep that is killed again and again, `kills` is how often it is; None leaves it to the trial.
+    `quick` stands for the short forms, which show that a trial works.
     """
 
     seed: int
-    kills: int
+    kills: int | None
     sessions: int | None
     quick: bool
 

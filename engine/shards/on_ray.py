@@ -18,6 +18,9 @@ ADDRESS: Final = "RAY_ADDRESS"
 STORE_BYTES: Final = 80 * 2**20
 """Ray's store for objects, which nothing of ours uses: about the least that it accepts."""
 
+TASK: Final = "turntide shard"
+"""What Ray shows a shard's task as, before its number: in its tables, and as the title of the worker's process."""
+
 _QUIET: Final = {
     "RAY_USAGE_STATS_ENABLED": "0",
     "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0",  # makes a Ray that is started here listen on loopback, on Linux as well
@@ -51,7 +54,7 @@ class RayCrew:
 
     async def run(self, job: Job) -> Ended:
         """Run a shard to its end; Ray begins it again when its worker dies."""
-        task = self._tasks[job.index] = self._work.options(name=f"turntide shard {job.index}").remote(job)
+        task = self._tasks[job.index] = self._work.options(name=f"{TASK} {job.index}").remote(job)
         try:
             return await task
         except asyncio.CancelledError:

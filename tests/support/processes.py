@@ -25,9 +25,10 @@ def children_of(pids: set[int]) -> list[set[int]]:
 def _children(pid: int) -> set[int]:
     """Return the children of a process that are no zombies; none of one that is gone."""
     found: set[int] = set()
-    for task in Path(f"/proc/{pid}/task").glob("*/children"):
-        with contextlib.suppress(OSError):  # gone meanwhile
-            found |= set(map(int, task.read_text().split()))
+    with contextlib.suppress(OSError):  # the process is gone meanwhile
+        for task in Path(f"/proc/{pid}/task").glob("*/children"):
+            with contextlib.suppress(OSError):  # or this thread of it
+                found |= set(map(int, task.read_text().split()))
     return set(filter(is_alive, found))
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from turntide.adapters.base import Answer, Fault, Usage
 from turntide.engine.calls.ledger import answer_line, fail_line, sent_line
+from turntide.engine.folder.parts import began
 from turntide.engine.journal import Journal, Key
 
 if TYPE_CHECKING:
@@ -88,3 +89,21 @@ async def test_the_audit_settles_answers_at_their_price_and_counts_what_died_on_
     audit.follow()
     assert (audit.answered, audit.failed, audit.lost, audit.mispriced) == (2, 1, 1, 1)
     assert (audit.exposed, audit.wire) == (Decimal(1), {})
+
+
+def test_a_new_part_of_a_journal_counts_what_the_one_before_left_on_the_wire_as_lost_and_journals_add_up(
+    tmp_path: Path,
+) -> None:
+    from bench.chaos.audit import Audit
+
+    audits = [Audit(tmp_path / name) for name in ("one", "other")]
+    for name in ("one", "other"):
+        with Journal.open(tmp_path / name) as journal:
+            journal.append(began({}))
+            journal.append(sent_line(Key(name, "", 0), 1, "h", Decimal("0.5"), MODEL))
+    with Journal.open(tmp_path / "one") as journal:
+        journal.append(began({}))
+    for audit in audits:
+        audit.follow()
+    both = audits[0] + audits[1]
+    assert (both.lost, both.sent, both.exposed, both.committed) == (1, 2, Decimal("0.5"), Decimal(1))

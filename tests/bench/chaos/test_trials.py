@@ -11,7 +11,7 @@ import pytest
 
 from ...conftest import missing
 
-PARTS = {"clock": "libfaketime", "stores": "redis"}
+PARTS = {"clock": "libfaketime", "stores": "redis", "shards": "redis"}
 """What a trial needs that can be installed; root and its disks cannot."""
 
 Held: TypeAlias = Callable[[str], dict[str, int]]
@@ -67,3 +67,11 @@ def test_of_several_processes_on_a_folder_one_works_and_the_others_are_told_whic
 @pytest.mark.real("redis")
 def test_a_store_that_dies_under_a_run_leaves_it_resumable_and_no_turn_scored_without_it(held: Held) -> None:
     assert held("stores")["no turn is scored otherwise than with the store at hand"] == 2
+
+
+@pytest.mark.real("redis")
+def test_shards_their_run_and_their_redis_killed_leave_one_run_with_the_report_of_an_uncut_one(held: Held) -> None:
+    checked = held("shards")
+    assert checked["no process outlives the one that started it"] >= 3
+    assert checked["no folder stays held"] == 1
+    assert checked["the report has the bytes of a sweep that nothing disturbed"] == 1
