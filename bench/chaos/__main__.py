@@ -72,7 +72,7 @@ def _parser() -> argparse.ArgumentParser:
         "--kills", type=_positive, metavar="N", help="kills of a long sweep (default 500; 120 for shards)"
     )
     parser.add_argument(
-        "--limit", type=_positive, metavar="N", help="sessions of a long sweep (default all; 30 for shards)"
+        "--limit", type=_positive, metavar="N", help="sessions of a long sweep (default all; 45 for shards)"
     )
     parser.add_argument("--json", type=Path, default=BUILD / "chaos.json", metavar="FILE", help="default %(default)s")
     return parser

@@ -7,11 +7,12 @@ import random
 import signal
 import time
 from collections import Counter, deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from decimal import Decimal
 from importlib.util import find_spec
+from itertools import cycle, islice
 from pathlib import Path
 from shutil import which
 from typing import Final, Literal, TypeAlias
@@ -33,13 +34,12 @@ from .weather import ENDURING, foul
 
 Blow: TypeAlias = Literal["a shard", "several shards", "the Redis", "the coordinator", "Ctrl-C"]
 
-SHARES: Final[Mapping[Blow, float]] = {
-    "several shards": 0.15,
-    "the Redis": 0.15,
-    "the coordinator": 0.15,
-    "Ctrl-C": 0.03,
-}
-"""Of the blows; all others kill a shard."""
+DECK: Final[tuple[Blow, ...]] = (
+    *("a shard", "several shards", "a shard", "the Redis", "a shard", "the coordinator"),
+    *("a shard", "several shards", "a shard", "the Redis", "a shard", "the coordinator"),
+    *("a shard", "several shards", "a shard", "the Redis", "a shard", "the coordinator", "a shard", "Ctrl-C"),
+)
+"""The blows of a long trial, in their proportions."""
 
 BLOWS: Final = 120
 QUICK_BLOWS: Final[tuple[Blow, ...]] = ("a shard", "the Redis", "the coordinator")
@@ -51,7 +51,7 @@ QUICK_PER_CALL: Final = Decimal("0.05")
 SHARDS: Final = 4
 QUICK_SHARDS: Final = 2
 
-SESSIONS: Final = 30
+SESSIONS: Final = 45
 RAY_SESSIONS: Final = 20
 
 LATENCY: Final = "lognormal:0.2:0.6"
@@ -90,9 +90,8 @@ def hold(asked: Asked, trial: Trial) -> None:
 
 
 def _dealt(blows: int, chance: random.Random) -> Sequence[Blow]:
-    """Return so many blows in a random order, of each kind its share."""
-    dealt: list[Blow] = [blow for blow, share in SHARES.items() for _ in range(max(1, round(share * blows)))]
-    dealt += ["a shard"] * (blows - len(dealt))
+    """Return so many blows in a random order."""
+    dealt: list[Blow] = list(islice(cycle(DECK), blows))
     chance.shuffle(dealt)
     return dealt
 

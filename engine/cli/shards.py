@@ -128,7 +128,7 @@ class Trouble:
 
     def told(self, trouble: str) -> None:
         """Take in what there is from now on; an empty text when it is over."""
-        _say(trouble or "Redis answers again")
+        _say(trouble or "nothing keeps the shards waiting any more")
         leave_word(self._folder, trouble)
 
 

@@ -270,7 +270,12 @@ end
 take_in(visit.books)
 local reply = { accounts = {} }
 if visit.ends ~= '' then state.ends = visit.ends == 'yes' end
-if visit.shard ~= '' then
+if visit.shard == '' then
+  reply.heard = {}
+  for number, shard in pairs(state.shards) do
+    if shard.seen then table.insert(reply.heard, { number, now - shard.seen }) end
+  end
+else
   reply.fenced = not welcome()
   for _, wish in ipairs(reply.fenced and {} or visit.accounts) do
     account_of(wish.name, wish.given).flight[visit.shard] = wish.flight

@@ -151,12 +151,16 @@ class Granted(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Reply(msgspec.Struct, frozen=True, kw_only=True):
-    """What a visit brings back. `fenced`: another process works on the shard; `committed` in billionths of a USD."""
+    """What a visit brings back. `fenced`: another process works on the shard; `committed` in billionths of a USD.
+
+    `heard` says of each shard how many seconds ago it visited; only those that come for no shard are told.
+    """
 
     accounts: list[Granted]
     ends: bool
     committed: float
     fenced: bool = False
+    heard: list[tuple[str, float]] = []
 
 
 class Commons:

@@ -15,9 +15,10 @@ from ..calls.ledger import Ledger
 from ..folder.binding import JOURNAL
 from ..folder.lock import holder
 from ..journal import scan
-from .commons import Book, Commons, Visit, at_most, failure
+from .commons import Book, Commons, Reply, Visit, at_most, failure
 from .folder import shard_folder
 from .link import HEARTBEAT, PATIENCE
+from .roll import Roll, silent
 from .worker import Ended, Job
 
 ENDING: Final = 30.0
@@ -47,7 +48,7 @@ class Crew(Protocol):
 class Fleet:
     """Runs a job for each shard of the run in `folder`; `cap` is in billionths of a dollar, None without one.
 
-    `told` hears at once what keeps all shards waiting, and an empty text when it is over.
+    `told` hears what keeps all shards waiting, at once, and which is silent; an empty text when it is over.
     """
 
     def __init__(
@@ -66,6 +67,7 @@ class Fleet:
         self._cap = cap
         self._told = told
         self._books: dict[int, Book] = {}
+        self._at_work = set[int]()
         self._ending: asyncio.Task[None] | None = None
 
     async def run(self, jobs: Sequence[Job]) -> list[Ended]:
@@ -100,25 +102,30 @@ class Fleet:
         return self._ending is not None
 
     async def _one(self, job: Job) -> Ended:
+        self._at_work.add(job.index)
         ended = await self._crew.run(job)
+        self._at_work.discard(job.index)
         if self._cap is not None:
             self._books[job.index] = await self._book(job.index)
         return ended
 
     async def _keep(self) -> None:
         """Tell a Redis that may have forgotten everything what the shards do not: whether the run is to end, and what
-        those have spent that are not there any more. Tell our own side when it does not hear."""
-        trouble = ""
+        those have spent that are not there any more. Tell our own side when it does not hear, or a shard is silent."""
+        trouble, roll, now = "", Roll(), asyncio.get_running_loop().time
         while True:
             await asyncio.sleep(HEARTBEAT)
             try:
-                await self._visit(books=list(self._books.values()), ends="yes" if self._ending else "no")
-                now = ""
+                reply = await self._visit(books=list(self._books.values()), ends="yes" if self._ending else "no")
+                said = silent(roll.called(now(), reply.heard, self._at_work))
             except Exception as error:  # whatever redis-py raises
-                now = f"{failure(error)}; nothing is sent meanwhile, and after {PATIENCE:.0f} s the run ends, resumable"
-            if bool(now) != bool(trouble):
-                self._told(now)
-            trouble = now
+                roll.deaf()
+                said = (
+                    f"{failure(error)}; nothing is sent meanwhile, and after {PATIENCE:.0f} s the run ends, resumable"
+                )
+            if bool(said) != bool(trouble):
+                self._told(said)
+            trouble = said
 
     async def _end(self) -> None:
         loop = asyncio.get_running_loop()
@@ -130,8 +137,8 @@ class Fleet:
             await asyncio.sleep(HEARTBEAT)
         self._crew.kill()
 
-    async def _visit(self, books: Sequence[Book] = (), ends: str = "") -> None:
-        await self._commons.visit(Visit(shards=self._shards, cap=self._cap, books=books, ends=ends))
+    async def _visit(self, books: Sequence[Book] = (), ends: str = "") -> Reply:
+        return await self._commons.visit(Visit(shards=self._shards, cap=self._cap, books=books, ends=ends))
 
     async def _book(self, index: int, *, replace: bool = False) -> Book:
         usd = await asyncio.to_thread(spent, shard_folder(self._folder, index))

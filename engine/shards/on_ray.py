@@ -21,6 +21,11 @@ STORE_BYTES: Final = 80 * 2**20
 TASK: Final = "turntide shard"
 """What Ray shows a shard's task as, before its number: in its tables, and as the title of the worker's process."""
 
+LOOK: Final = 2.0
+"""Seconds between two looks at whether a Ray of our own lives; its own GCS takes some 15 s to count a node as dead."""
+
+DIED: Final = "Ray, which was started for this run, has died; the same command goes on from here"
+
 _QUIET: Final = {
     "RAY_USAGE_STATS_ENABLED": "0",
     "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0",  # makes a Ray that is started here listen on loopback, on Linux as well
@@ -38,6 +43,8 @@ class RayCrew:
         self._shards = shards
         self._tasks: dict[int, Untyped] = {}
         self._killed = False
+        self._dead = asyncio.Event()
+        self._watching: asyncio.Task[None] | None = None
 
     async def __aenter__(self) -> RayCrew:
         os.environ.update({name: value for name, value in _QUIET.items() if name not in os.environ})
@@ -50,11 +57,23 @@ class RayCrew:
         return self
 
     async def __aexit__(self, *_: object) -> None:
+        if self._watching:
+            self._watching.cancel()
+            await asyncio.gather(self._watching, return_exceptions=True)
         self._ray.shutdown()
 
     async def run(self, job: Job) -> Ended:
         """Run a shard to its end; Ray begins it again when its worker dies."""
         task = self._tasks[job.index] = self._work.options(name=f"{TASK} {job.index}").remote(job)
+        came, dead = asyncio.ensure_future(self._result(task)), asyncio.create_task(self._dead.wait())
+        try:
+            await asyncio.wait({came, dead}, return_when=asyncio.FIRST_COMPLETED)
+            return await came if came.done() else Ended(EXIT_CODES["incomplete"], DIED)
+        finally:
+            came.cancel()
+            dead.cancel()
+
+    async def _result(self, task: Untyped) -> Ended:
         try:
             return await task
         except asyncio.CancelledError:
@@ -80,3 +99,16 @@ class RayCrew:
             self._ray.init(
                 num_cpus=self._shards, num_gpus=0, object_store_memory=STORE_BYTES, include_dashboard=False, **quiet
             )
+            self._watching = asyncio.create_task(self._watch())
+
+    async def _watch(self) -> None:
+        """Notice when the one node of a Ray of our own dies: its tasks would wait for another one for ever.
+
+        On a cluster there are others, and Ray begins tasks again there.
+        """
+        while True:
+            await asyncio.sleep(LOOK)
+            nodes: list[dict[str, Any]] = await asyncio.to_thread(self._ray.nodes)
+            if not any(node["Alive"] for node in nodes):
+                self._dead.set()
+                return

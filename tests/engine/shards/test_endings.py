@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable
 from decimal import Decimal
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -22,8 +23,8 @@ from turntide.engine.cli.shards_summary import joined
 from turntide.engine.cli.show import summary_text
 from turntide.engine.folder.lock import RunLock
 from turntide.engine.journal import Journal, scan
-from turntide.engine.shards import commons, fleet, server
-from turntide.engine.shards.commons import Commons, connected, require_client
+from turntide.engine.shards import commons, fleet, roll, server
+from turntide.engine.shards.commons import Commons, Visit, connected, require_client
 from turntide.engine.shards.fleet import Fleet
 from turntide.engine.shards.folder import PLAN, leave_word, open_whole, shard_folder
 from turntide.engine.shards.server import meeting_place
@@ -168,7 +169,7 @@ async def test_what_keeps_all_shards_waiting_is_said_at_once_and_when_it_is_over
 ) -> None:
     monkeypatch.setattr(fleet, "HEARTBEAT", 0.02)
     told: list[str] = []
-    job: Any = None
+    job: Any = SimpleNamespace(index=0)
     crew, client = Waiting(), await connected(redis_url)
     running = asyncio.create_task(Fleet(Commons(client, "waits"), crew, tmp_path, 1, None, told.append).run([job]))
     await crew.begun.wait()
@@ -183,6 +184,30 @@ async def test_what_keeps_all_shards_waiting_is_said_at_once_and_when_it_is_over
     await client.aclose()
     assert told[0].startswith("Redis refuses every visit (OutOfMemoryError: ")
     assert told[1:] == [""]
+
+
+@pytest.mark.real("redis")
+async def test_a_shard_at_work_that_is_not_heard_of_any_more_is_named(
+    tmp_path: Path, redis_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fleet, "HEARTBEAT", 0.02)
+    monkeypatch.setattr(roll, "SILENCE", 0.2)
+    told: list[str] = []
+    jobs: Any = [SimpleNamespace(index=index) for index in range(3)]
+    crew, client = Waiting(), await connected(redis_url)
+    held = Commons(client, "hangs")
+    running = asyncio.create_task(Fleet(held, crew, tmp_path, 3, None, told.append).run(jobs))
+    await crew.begun.wait()
+    await asyncio.sleep(0.05)
+    await held.visit(Visit(shards=3, shard="1", life="one"))
+    await _until(lambda: told)
+    await held.visit(Visit(shards=3, shard="1", life="one", number=1))
+    await _until(lambda: told[1:])
+    crew.kill()
+    await running
+    await client.aclose()
+    assert told[0].startswith("shard-1: not heard of for ")
+    assert told[1] == ""
 
 
 async def _process(url: str) -> int:
