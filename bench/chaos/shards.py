@@ -15,7 +15,7 @@ from importlib.util import find_spec
 from itertools import cycle, islice
 from pathlib import Path
 from shutil import which
-from typing import Final, Literal, TypeAlias
+from typing import Final, TypeAlias
 
 import msgspec
 from turntide.adapters.simulated import SimulatedServer
@@ -32,13 +32,11 @@ from .sweep import Part, Shape, Sweep, at, calm, gone, small, whole
 from .trial import Asked, CannotRunError, Trial
 from .weather import ENDURING, foul
 
-Blow: TypeAlias = Literal["a shard", "several shards", "the Redis", "the coordinator", "Ctrl-C"]
+Blow: TypeAlias = str
+"""One of the words in DECK."""
 
-DECK: Final[tuple[Blow, ...]] = (
-    *("a shard", "several shards", "a shard", "the Redis", "a shard", "the coordinator"),
-    *("a shard", "several shards", "a shard", "the Redis", "a shard", "the coordinator"),
-    *("a shard", "several shards", "a shard", "the Redis", "a shard", "the coordinator", "a shard", "Ctrl-C"),
-)
+ROUND: Final[Sequence[Blow]] = ("a shard", "several shards", "a shard", "the Redis", "a shard", "the coordinator")
+DECK: Final[Sequence[Blow]] = (*ROUND, *ROUND, *ROUND, "a shard", "Ctrl-C")
 """The blows of a long trial, in their proportions."""
 
 BLOWS: Final = 120
@@ -91,7 +89,7 @@ def hold(asked: Asked, trial: Trial) -> None:
 
 def _dealt(blows: int, chance: random.Random) -> Sequence[Blow]:
     """Return so many blows in a random order."""
-    dealt: list[Blow] = list(islice(cycle(DECK), blows))
+    dealt = list(islice(cycle(DECK), blows))
     chance.shuffle(dealt)
     return dealt
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import random
 from collections.abc import Sequence
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
@@ -195,6 +196,19 @@ async def connected(url: str) -> Client:
     except Exception as error:
         raise ConfigurationError(f"no Redis answers at {public_url(url)}: {error}") from None
     return client
+
+
+async def in_time(url: str, seconds: float) -> Client:
+    """Return a client of the Redis at `url`, which may be starting (again); raises as `connected` when time is up."""
+    loop = asyncio.get_running_loop()
+    end = loop.time() + seconds
+    while True:
+        try:
+            return await connected(url)
+        except ConfigurationError:
+            if loop.time() > end:
+                raise
+            await asyncio.sleep(0.05)
 
 
 def require_client(extra: str) -> None:

@@ -14,7 +14,7 @@ from contextlib import asynccontextmanager
 from typing import Final
 
 from ...adapters.base import ConfigurationError
-from .commons import connected
+from .commons import in_time
 from .on_ray import ADDRESS
 
 URL: Final = "TURNTIDE_REDIS_URL"
@@ -52,7 +52,7 @@ async def meeting_place(named: str | None, say: Callable[[str], None]) -> AsyncG
     url = f"redis://:{password}@127.0.0.1:{port}/0"
     keeping = asyncio.create_task(_keep(program, "\n".join((*config, ".", "")).encode(), say))
     try:
-        await _answers(url)
+        await (await in_time(url, STARTING)).aclose()
         yield url
     finally:
         keeping.cancel()
@@ -74,19 +74,6 @@ async def _keep(program: str, config: bytes, say: Callable[[str], None]) -> None
             await process.wait()
         say("the Redis that was started for this run has died; it is started again, and learns anew what it held")
         await asyncio.sleep(AGAIN)
-
-
-async def _answers(url: str) -> None:
-    """Return when the Redis at `url` answers; raises ConfigurationError when it does not in time."""
-    end = asyncio.get_running_loop().time() + STARTING
-    while True:
-        try:
-            await (await connected(url)).aclose()
-            return
-        except ConfigurationError:
-            if asyncio.get_running_loop().time() > end:
-                raise
-            await asyncio.sleep(0.05)
 
 
 def _free_port() -> int:

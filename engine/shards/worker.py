@@ -20,10 +20,10 @@ from ..system.loop import allow_files, run_loop
 from ..until import Until
 from ..watch.live import Live
 from ..watch.summary import EXIT_CODES
-from .commons import Commons, cap_of, connected
+from .commons import Commons, cap_of, in_time
 from .cut import Cut
 from .folder import shard_folder
-from .link import ShardLink
+from .link import PATIENCE, ShardLink
 
 
 class Job(msgspec.Struct, frozen=True, kw_only=True):
@@ -77,7 +77,7 @@ async def working(job: Job, observe: Callable[[Live], None] = lambda live: None)
     spec = job.spec
     assert spec.shards
     async with AsyncExitStack() as stack:
-        commons = Commons(await connected(job.redis), job.run)
+        commons = Commons(await in_time(job.redis, PATIENCE), job.run)
         stack.push_async_callback(commons.aclose)
         experiment = await stack.enter_async_context(
             benchmark_of(spec.benchmark).open(spec.options, seed=spec.seed, limit=spec.limit)

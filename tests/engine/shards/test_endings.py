@@ -32,6 +32,7 @@ from turntide.engine.shards.worker import STOPPED, Ended, Job
 from turntide.engine.system.moments import utc_now
 
 from ...support.processes import becomes_true, descendants, is_alive
+from ...support.servers import RedisServer
 from ...support.sweeps import Sweep, Talk
 
 SHARDS = 2
@@ -210,6 +211,18 @@ async def test_a_shard_at_work_that_is_not_heard_of_any_more_is_named(
     assert told[1] == ""
 
 
+@pytest.mark.real("redis")
+async def test_a_shard_that_starts_while_redis_is_away_waits_for_it(redis_server: RedisServer) -> None:
+    redis_server.stop()
+    waiting = asyncio.create_task(commons.in_time(redis_server.url, 10))
+    await asyncio.sleep(0.1)
+    await asyncio.to_thread(redis_server.start)
+    await (await waiting).aclose()
+    redis_server.stop()
+    with pytest.raises(ConfigurationError, match="no Redis answers"):
+        await commons.in_time(redis_server.url, 0.1)
+
+
 async def _process(url: str) -> int:
     client = await connected(url)
     number: int = (await client.info("server"))["process_id"]
@@ -229,7 +242,7 @@ async def test_a_redis_of_our_own_that_dies_is_started_again_at_the_same_place_a
         first = await _process(url)
         os.kill(first, signal.SIGKILL)
         await _until(lambda: said)
-        await server._answers(url)  # pyright: ignore[reportPrivateUsage]
+        await (await commons.in_time(url, 10)).aclose()
         second = await _process(url)
     assert first != second
     assert not is_alive(second)
