@@ -77,7 +77,10 @@ async def working(job: Job, observe: Callable[[Live], None] = lambda live: None)
     spec = job.spec
     assert spec.shards
     async with AsyncExitStack() as stack:
-        commons = Commons(await in_time(job.redis, PATIENCE), job.run)
+        try:
+            commons = Commons(await in_time(job.redis, PATIENCE), job.run)
+        except ConfigurationError as gone:  # it was there when the run began
+            return Ended(EXIT_CODES["incomplete"], str(gone))
         stack.push_async_callback(commons.aclose)
         experiment = await stack.enter_async_context(
             benchmark_of(spec.benchmark).open(spec.options, seed=spec.seed, limit=spec.limit)

@@ -199,3 +199,11 @@ async def test_a_shard_that_is_gone_is_refused_before_anything_is_paid_again(
     (tmp_path / "cut" / "shard-2").rename(tmp_path / secrets.token_hex(4))
     with pytest.raises(Exception, match="shard-2 is gone"):
         await shards.run(_spec())
+
+
+async def test_a_shard_whose_redis_stays_away_ends_resumable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(worker, "PATIENCE", 0.05)
+    job = Job(spec=_spec(), folder=str(tmp_path), index=0, run="run", redis="redis://127.0.0.1:9/0", cwd=str(tmp_path))
+    ended = await working(job)
+    assert ended.code == 3
+    assert ended.message.startswith("no Redis answers at redis://127.0.0.1:9/0: ")
