@@ -109,8 +109,8 @@ class Course:
         if said.code == 4:
             self.cap = (self.cap * RAISE).quantize(Decimal("0.01"))
 
-    def finish(self) -> None:
-        """Let the sweep come to its end, and check and measure what it came to."""
+    def finish(self) -> dict[str, Any]:
+        """Let the sweep come to its end, check what it came to, and return what was measured."""
         code = 3
         while code in (3, 4) and self.ended.total() < MOST_PARTS:
             with self.start() as part:
@@ -121,7 +121,7 @@ class Course:
         whole = self._whole()
         self._check_whole(whole, stats)
         self._check_said(whole)
-        self.trial.measured |= {
+        return {
             "calls": whole.answered,
             "other parts by exit code": dict(self.ended),
             "calls in flight at the kills": whole.lost,

@@ -46,7 +46,7 @@ def hold(asked: Asked, trial: Trial) -> None:
         killer = Killer(course, random.Random(asked.seed))
         killer.kill(asked.kills or (QUICK_KILLS if asked.quick else KILLS))
         trial.measured["kills"] = dict(killer.struck)
-        course.finish()
+        trial.measured |= course.finish()
 
 
 @dataclass(slots=True)

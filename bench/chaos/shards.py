@@ -107,11 +107,12 @@ def _strike(
         course = Course(sweep, server, undisturbed, trial, QUICK_PER_CALL if asked.quick else PER_CALL)
         striker = Striker(course, chance, deque(blows))
         striker.strike()
-        trial.measured |= {
-            f"blows ({crew})": dict(striker.struck),
-            f"seconds to the end of all after the coordinator's ({crew})": round(striker.slowest, 1),
+        measured = {
+            "blows": dict(striker.struck),
+            "seconds to the end of all after the coordinator's": round(striker.slowest, 1),
+            **course.finish(),
         }
-        course.finish()
+        trial.measured |= {f"{what} ({crew})": found for what, found in measured.items()}
 
 
 @dataclass(slots=True)

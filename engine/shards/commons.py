@@ -219,11 +219,16 @@ def require_client(extra: str) -> None:
         )
 
 
+def refuses(error: Exception) -> bool:
+    """Return whether Redis answered, and would answer so again; else it is not there, or not yet."""
+    return isinstance(error, import_module("redis").ResponseError)
+
+
 def failure(error: Exception) -> str:
     """Return in words why a visit failed."""
     said = str(error).split("script:")[0].rstrip(" .")
-    refused = isinstance(error, import_module("redis").ResponseError)
-    return f"Redis {'refuses every visit' if refused else 'does not answer'} ({type(error).__name__}: {said})"
+    does = "refuses every visit" if refuses(error) else "does not answer"
+    return f"Redis {does} ({type(error).__name__}: {said})"
 
 
 def at_most(usd: Decimal) -> int:

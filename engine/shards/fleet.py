@@ -15,11 +15,14 @@ from ..calls.ledger import Ledger
 from ..folder.binding import JOURNAL
 from ..folder.lock import holder
 from ..journal import scan
-from .commons import Book, Commons, Reply, Visit, at_most, failure
+from .commons import Book, Commons, Reply, Visit, at_most, failure, refuses
 from .folder import shard_folder
 from .link import HEARTBEAT, PATIENCE
 from .roll import Roll, silent
 from .worker import Ended, Job
+
+BEGINNING: Final = 10.0
+"""Seconds for which Redis is told for the first time, if it does not answer."""
 
 ENDING: Final = 30.0
 """Seconds for which Redis is told again that the run is to end, if it does not answer."""
@@ -78,10 +81,7 @@ class Fleet:
         """
         idle = [index for index in range(self._shards) if holder(shard_folder(self._folder, index)) is None]
         books = [await self._book(index, replace=True) for index in idle] if self._cap is not None else []
-        try:
-            await self._visit(books=books, ends="no")
-        except Exception as error:  # whatever redis-py raises
-            raise ConfigurationError(f"{failure(error)}.") from None
+        await self._begin(books)
         keeping = asyncio.create_task(self._keep())
         try:
             return await asyncio.gather(*(self._one(job) for job in jobs))
@@ -100,6 +100,19 @@ class Fleet:
     def ending(self) -> bool:
         """Whether it was told to end."""
         return self._ending is not None
+
+    async def _begin(self, books: Sequence[Book]) -> None:
+        """Be the first to visit. A Redis that answered a moment ago and died since is started again."""
+        loop = asyncio.get_running_loop()
+        last = loop.time() + BEGINNING
+        while True:
+            try:
+                await self._visit(books=books, ends="no")
+                return
+            except Exception as error:  # whatever redis-py raises
+                if refuses(error) or loop.time() > last:
+                    raise ConfigurationError(f"{failure(error)}.") from None
+            await asyncio.sleep(0.05)
 
     async def _one(self, job: Job) -> Ended:
         self._at_work.add(job.index)

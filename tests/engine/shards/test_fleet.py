@@ -14,6 +14,7 @@ from typing import Any
 
 import msgspec
 import pytest
+from turntide.adapters.base import ConfigurationError
 from turntide.adapters.simulated import Config, SimulatedServer
 from turntide.adapters.simulated.config import Limits
 from turntide.engine.identity import identity, settings_of
@@ -207,3 +208,32 @@ async def test_a_shard_whose_redis_stays_away_ends_resumable(tmp_path: Path, mon
     ended = await working(job)
     assert ended.code == 3
     assert ended.message.startswith("no Redis answers at redis://127.0.0.1:9/0: ")
+
+
+async def test_a_redis_that_dies_before_the_first_visit_is_waited_for(
+    tmp_path: Path, redis_server: RedisServer, server: SimulatedServer
+) -> None:
+    async with Shards(tmp_path / "cut", redis_server.url, server.base_url).opened(_spec()) as (fleet, jobs):
+        redis_server.stop()
+        running = asyncio.create_task(fleet.run(jobs))
+        await asyncio.sleep(0.1)
+        assert not running.done()
+        await asyncio.to_thread(redis_server.start)
+        assert [ended.code for ended in await running] == [0] * SHARDS
+
+
+async def test_a_redis_that_stays_away_or_refuses_the_first_visit_begins_no_run(
+    tmp_path: Path, redis_server: RedisServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("turntide.engine.shards.fleet.BEGINNING", 0.1)
+    shards = Shards(tmp_path / "cut", redis_server.url, "")
+    async with shards.opened(_spec()) as (fleet, jobs):
+        client = await connected(redis_server.url)
+        await client.config_set("maxmemory", 1)
+        with pytest.raises(ConfigurationError, match="Redis refuses every visit"):
+            await fleet.run(jobs)
+        await client.aclose()
+        redis_server.stop()
+        with pytest.raises(ConfigurationError, match="Redis does not answer"):
+            await fleet.run(jobs)
+    assert not shards.lines("sent")
