@@ -51,8 +51,8 @@ def hold(name: str, asked: Asked) -> Trial:
 
 def _lines(trial: Trial) -> Iterator[str]:
     """Yield a trial's measurements, and a line for each invariant: whether it held, how often it was checked."""
-    if trial.measured:
-        yield "  " + ", ".join(f"{name} {value}" for name, value in trial.measured.items())
+    for name, value in trial.measured.items():
+        yield f"  {name}: {value}"
     for invariant in trial.invariants.values():
         verdict = f"FAILED {invariant.failed:,} of" if invariant.failed else "held"
         yield f"  {invariant.claim:86} {verdict} {invariant.checked:,}"
