@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from turntide.adapters.base import Secret, WireFormat, WireReply
 from turntide.adapters.redaction import redact_read, redact_reply
 
+from ..support.formats import FORMATS
 from ..support.replies import QUESTION
-from .test_formats import FORMATS
 
 KEY = "sk-planted/0123456789+abcdef"
 
