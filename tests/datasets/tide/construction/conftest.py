@@ -23,6 +23,7 @@ from ....support.cases import FIXTURES
 from ....support.tide import Databases, DirectContext, Speaker
 
 Build = Callable[..., Awaitable[tuple[BuildRecord, DirectContext]]]
+JUDGES = ("judge 1", "judge 2")
 
 
 def opened(anchor: AnchorQuery, selection: Selection, sources: Sources, places: Mapping[str, Path]) -> BuildExperiment:
