@@ -1,15 +1,17 @@
-"""Dialogues that are few enough to be counted by hand."""
+"""Dialogues that are few enough to be counted by hand, and the report of a run."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import product
+from pathlib import Path
 
 import pytest
 from turntide.datasets.tide.record import Asked, DialogueRecord, Ending, Plan, PlannedSamples, Protocol, Queried, Step
 from turntide.datasets.tide.samples import KINDS, Kind
 from turntide.datasets.tide.statistics import SubtypeChange
 from turntide.datasets.tide.structure import CounterfactualVerdict, Subtype
+from turntide.engine.cli import main
 from turntide.results.tide.dialogues import Cell, Dialogues
 
 TRIPLETS: Sequence[tuple[str, Subtype, CounterfactualVerdict]] = (
@@ -122,3 +124,9 @@ def dialogues(plan: Plan) -> Dialogues:
     chained: tuple[Kind, ...] = ("chain", "joint")
     cells |= {(model, "p", kind) for model in ("good", "poor") for kind in chained}
     return Dialogues(plan, ["good", "poor"], frozenset(cells), 1, records)
+
+
+def report_of(folder: Path, capsys: pytest.CaptureFixture[str]) -> str:
+    """Return what `turntide report` says of a run, as JSON."""
+    assert main(["report", str(folder), "--json"]) == 0
+    return capsys.readouterr().out
