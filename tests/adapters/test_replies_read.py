@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from msgspec.structs import asdict
 from turntide.adapters.base import Answer, Fatal, Fault, Json, LimitHint, Usage, WireReply
@@ -24,6 +24,7 @@ def test_a_reply_is_read_as_its_fixture_says(path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", FORMATS)
+@settings(suppress_health_check=[HealthCheck.too_slow])  # its first inputs load what all later ones use
 @given(data=st.data())
 def test_no_reply_breaks_a_format_or_makes_an_answer_of_an_error(name: str, data: st.DataObject) -> None:
     status, sent, body = data.draw(statuses), data.draw(headers), data.draw(damaged(name))
