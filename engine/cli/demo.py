@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 MODELS: Final = ("reader-perfect", "reader-strong", "reader-good", "reader-forgetful", "reader-credulous")
 """Simulated models of different quality, all answering from the prompt alone."""
 
+PROGRAM: Final = (sys.executable, "-P", "-m", "turntide.engine.cli")
+
 TURNS: Final = 1400
 CONDITIONS: Final = 5
 
@@ -57,16 +59,17 @@ def run(args: argparse.Namespace) -> int:
         _say(f"{folder} is there already: going on with it. (Remove the folder to start over.)")
     began = time.monotonic()
     with SimulatedServer.start() as server:
-        command = _command(folder, args.limit)
+        sweep = _sweep(folder, args.limit)
+        command = [*PROGRAM, *sweep]
         environ = {**os.environ, URL: server.base_url}
-        _say(f"simulated provider at {server.base_url}; the sweep is: {_shown(command)}")
+        _say(f"simulated provider at {server.base_url}; the sweep is: {shlex.join(['turntide', *sweep])}")
         code = None
         if not args.no_kill:
             code = _run_and_kill(command, environ, server, _calls(folder, args.limit) // 3)
         killed = not args.no_kill and code is None
         if code is None:
-            with _started(command, environ) as sweep:
-                code = _ended(sweep)
+            with _started(command, environ) as process:
+                code = _ended(process)
         requests, repeats = _count(server, "requests"), _count(server, "repeats")
     _say(f"{time.monotonic() - began:.0f} s; the provider saw {requests:,} requests, {repeats:,} of them repeats")
     if code == 0:
@@ -128,11 +131,10 @@ def _ended(sweep: subprocess.Popen[str]) -> int:
     return sweep.returncode
 
 
-def _command(folder: Path, limit: int | None) -> list[str]:
+def _sweep(folder: Path, limit: int | None) -> list[str]:
     models = [word for model in MODELS for word in ("--model", f"sim/{model}")]
     limited = ["--limit", str(limit)] if limit else []
-    program = [sys.executable, "-P", "-m", "turntide.engine.cli"]
-    return [*program, "run", "enterprisemem", *models, "--out", str(folder), *limited]
+    return ["run", "enterprisemem", *models, "--out", str(folder), *limited]
 
 
 def _calls(folder: Path, limit: int | None) -> int:
@@ -146,10 +148,6 @@ def _count(server: SimulatedServer, name: str) -> int:
     count = server.stats()[name]
     assert isinstance(count, int)
     return count
-
-
-def _shown(command: list[str]) -> str:
-    return " ".join(["turntide", *command[3:]])
 
 
 def _say(text: str) -> None:

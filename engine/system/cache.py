@@ -12,14 +12,29 @@ from ...adapters.base import ConfigurationError
 
 
 def cache_folder(environ: Mapping[str, str] = os.environ) -> Path:
-    """Return turntide's cache folder: `$TURNTIDE_CACHE`, or the platform's place for caches. It need not exist."""
+    """Return turntide's cache folder: `$TURNTIDE_CACHE`, or the platform's place for caches. It need not exist.
+
+    Raises ConfigurationError when that place is in a home and there is none.
+    """
     if chosen := environ.get("TURNTIDE_CACHE"):
         return Path(chosen).expanduser()
     if sys.platform == "win32":
-        return Path(environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local") / "turntide" / "cache"
+        return Path(environ.get("LOCALAPPDATA") or _home(environ) / "AppData" / "Local") / "turntide" / "cache"
     if sys.platform == "darwin":
-        return Path.home() / "Library" / "Caches" / "turntide"
-    return Path(environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "turntide"
+        return _home(environ) / "Library" / "Caches" / "turntide"
+    return Path(environ.get("XDG_CACHE_HOME") or _home(environ) / ".cache") / "turntide"
+
+
+def _home(environ: Mapping[str, str]) -> Path:
+    """Return the user's home. An empty HOME, as of a service, is none: `Path.home()` would take it for the root."""
+    try:
+        if environ.get("HOME") != "":
+            return Path.home()
+    except RuntimeError:  # a user whom nobody knows, in a container
+        pass
+    raise ConfigurationError(
+        "there is no home folder (HOME): set it, or name a folder for what is built once with TURNTIDE_CACHE."
+    )
 
 
 def writable(folder: Path) -> Path:

@@ -35,6 +35,7 @@ def test_the_demo_ends_with_what_it_showed_and_what_to_look_at_next(tmp_path: Pa
     words = [sys.executable, "-m", "turntide.engine.cli", "demo", "--limit", "12", "--out", "run"]
     ran = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=120)
     assert ran.returncode == 0, ran.stderr
+    assert "; the sweep is: turntide run enterprisemem --model sim/reader-perfect " in ran.stderr
     assert "killed the sweep" in ran.stderr
     last = ran.stderr.splitlines()[-1]
     repeats = re.search(r"([\d,]+) of them repeats", ran.stderr)

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from threading import Barrier
@@ -11,6 +12,19 @@ from turntide.engine.system.cache import built_once, cache_folder
 
 def test_the_folder_is_the_one_that_the_environment_names(tmp_path: Path) -> None:
     assert cache_folder({"TURNTIDE_CACHE": str(tmp_path)}) == tmp_path
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows does not go by HOME")
+def test_without_a_home_nothing_is_written_into_the_root_folder(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(ConfigurationError, match=r"there is no home folder .* TURNTIDE_CACHE"):
+        cache_folder({"HOME": ""})
+
+    def nobody() -> Path:
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.setattr(Path, "home", nobody)
+    with pytest.raises(ConfigurationError, match="there is no home folder"):
+        cache_folder({})
 
 
 def test_a_file_is_built_at_first_need_and_then_kept(tmp_path: Path) -> None:
