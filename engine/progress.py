@@ -12,7 +12,7 @@ from typing import Final
 from ..adapters.base import Fatal, Fault
 from .journal import Fields
 
-LINGER: Final = 1e-4
+LINGER: Final = 2e-4
 LONGEST_LINGER: Final = 5e-3
 """Seconds for which the journal's next group waits for company: per call on the wire, and at most. Nothing beside what
 a model takes, and a group costs as much CPU time as several lines do."""

@@ -85,9 +85,11 @@ def parse_head(raw: bytes) -> Fields:
     if read is None:
         return parse(raw)
     try:
-        return cast("Fields", read(raw))
+        head = cast("Fields", read(raw))
     except (msgspec.MsgspecError, RecursionError):  # a place with a tag in it, or not what it should be
         return parse(raw)
+    # A tenth of what its pattern would take; an amount that is written in another way is looked at with it.
+    return head if head.get("usd", "0").replace(".", "", 1).isdecimal() else parse(raw)
 
 
 def dumps(value: object) -> bytes:

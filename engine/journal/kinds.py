@@ -202,15 +202,15 @@ _OPENING: Final = frozenset({"k", "u", "b", "s", "n", "h", "m", "usd", "paid", "
 def heads() -> dict[str, Any]:
     """Return, by kind, the type of what the opening of a journal takes in of a line: place, attempt and cost.
 
-    Of a kind that is not among them it takes in all.
+    Of a kind that is not among them it takes in all. Amounts are checked by who reads them (`codec.parse_head`).
     """
     typed = cast("Any", TypedDict)  # type checkers take only ones that are spelled out
     return {kind: typed(kind, _head(shape)) for kind, shape in _USUAL.items()}
 
 
 def _head(shape: type[Struct]) -> dict[str, Any]:
-    taken = (each for each in fields(shape) if each.name in _OPENING)
-    return {each.name: each.type if each.required else NotRequired[each.type] for each in taken}
+    taken = ((each, str if each.type == Usd else each.type) for each in fields(shape) if each.name in _OPENING)
+    return {each.name: kind if each.required else NotRequired[kind] for each, kind in taken}
 
 
 def require_shape(line: Mapping[str, Any]) -> None:
