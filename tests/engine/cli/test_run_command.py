@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.commands import exit_code
+
 SLOW = ["run", "enterprisemem", "--model", "sim/echo?latency=0.2", "--condition", "B", "--concurrency", "8"]
 TURNTIDE = [sys.executable, "-m", "turntide.engine.cli"]
 
@@ -163,7 +165,6 @@ BAD = [
 def test_bad_input_says_what_to_do_with_exit_code_2_and_no_traceback(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], words: list[str], said: str
 ) -> None:
-    from turntide.engine.cli import main
 
     (tmp_path / "empty.json").write_text("[]")
     turn: dict[str, object] = {
@@ -179,10 +180,7 @@ def test_bad_input_says_what_to_do_with_exit_code_2_and_no_traceback(
     (tmp_path / "broken.toml").write_text("benchmark = ")
     (tmp_path / "unknown.toml").write_text('benchmark = "enterprisemem"\nmodels = [{ id = "sim/echo", optons = {} }]\n')
     monkeypatch.chdir(tmp_path)
-    try:
-        code = main(words)
-    except SystemExit as ended:
-        code = ended.code
+    code = exit_code(words)
     shown = capsys.readouterr()
     assert code == 2
     assert said in shown.err + shown.out

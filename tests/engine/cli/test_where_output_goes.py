@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from turntide.engine.cli import main
 
+from tests.support.commands import exit_code
 from tests.support.sweeps import Sweep, Talk, begin, write
 
 SWEEP = Sweep(talks=[Talk(name="NW-1"), Talk(name="NW-2", turns=4)], models=("sim/one", "sim/two"))
@@ -40,10 +41,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def refused(capsys: pytest.CaptureFixture[str], *words: str) -> str:
     """Return what is said by a command that is refused, prints nothing and leaves every file as it was."""
     before = {path: path.is_file() and path.read_bytes() for path in Path().rglob("*")}
-    try:
-        code = main(words)
-    except SystemExit as end:  # an argument that the parser refuses
-        code = end.code
+    code = exit_code(words)
     out, err = capsys.readouterr()
     assert (code, out) == (2, "")
     assert {path: path.is_file() and path.read_bytes() for path in Path().rglob("*")} == before

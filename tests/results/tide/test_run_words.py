@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 from turntide.engine.cli import main
 
+from tests.support.commands import exit_code
+
 BAD = [
     (["run", "tide", "--model", "sim/tide-perfect", "--protocol", "g"], "'g' is none of f, p"),
     (["run", "tide", "--model", "sim/tide-perfect", "--set", "chain,all"], "'all' is none of chain, drift, joint"),
@@ -30,10 +32,7 @@ def test_bad_input_says_what_to_do(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], words: list[str], said: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    try:
-        code = main(words)
-    except SystemExit as ended:
-        code = ended.code
+    code = exit_code(words)
     shown = capsys.readouterr()
     assert code == 2
     assert said in shown.err + shown.out
