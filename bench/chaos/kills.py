@@ -14,7 +14,7 @@ from turntide.adapters.simulated import SimulatedServer
 
 from ..folders import temporary
 from .course import OUTLIVES, PER_CALL, QUICK_PER_CALL, Course
-from .sweep import CACHE, LOOK, Part, Sweep, at, calm, gone, small, whole
+from .sweep import CACHE, Part, Sweep, at, calm, gone, small, whole
 from .trial import Asked, Trial
 from .weather import ENDURING, foul
 
@@ -97,8 +97,7 @@ class Killer:
         before = sweep.journal.stat()
         with sweep.read("report") as part:
             moment = time.monotonic() + self.chance.uniform(0.0, self.report_seconds)
-            while part.running() and time.monotonic() < moment:
-                time.sleep(LOOK)
+            self.course.watch(part, lambda: time.monotonic() >= moment)
             if not part.running():
                 self.report_seconds = part.ended().seconds
                 return
